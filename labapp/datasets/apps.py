@@ -1,0 +1,6 @@
+from django.apps import AppConfig
+
+
+class DatasetsConfig(AppConfig):
+    name = "labapp.datasets"
+    verbose_name = "Simulated datasets"

@@ -1,0 +1,6 @@
+from django.apps import AppConfig
+
+
+class DemosConfig(AppConfig):
+    name = "labapp.demos"
+    verbose_name = "Demonstrations"
