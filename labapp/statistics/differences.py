@@ -1,0 +1,75 @@
+"""Difference of two independent success rates: Newcombe's interval, Barnard's and Boschloo's exact tests."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import stats
+
+from labapp.statistics.contrasts import mover_bounds
+from labapp.statistics.counts import DEFAULT_CONFIDENCE, check_confidence, count
+from labapp.statistics.proportions import Bounds, as_float
+
+EXACT_TESTS = ("boschloo", "barnard", "fisher")
+
+
+class Difference(NamedTuple):
+    """Rate 1 minus rate 2 as a share; estimate, bounds and `p` are None where one side has no trials."""
+
+    estimate: float | None
+    low: float | None
+    high: float | None
+    p: float | None
+    test: str
+    confidence: float
+
+
+def newcombe_bounds(
+    successes_1: ArrayLike,
+    trials_1: ArrayLike,
+    successes_2: ArrayLike,
+    trials_2: ArrayLike,
+    confidence: float = DEFAULT_CONFIDENCE,
+) -> Bounds:
+    """Newcombe (1998, method 10) bounds of p1 - p2; arrays broadcast, nan where one side has no trials."""
+    k = np.stack(np.broadcast_arrays(successes_1, successes_2), axis=-1)
+    n = np.stack(np.broadcast_arrays(trials_1, trials_2), axis=-1)
+    return mover_bounds([1, -1], k, n, confidence)
+
+
+def exact_p(k1: int, n1: int, k2: int, n2: int, test: str = "boschloo") -> float:
+    """Two-sided exact p-value of p1 = p2.
+
+    Boschloo is uniformly more powerful than Fisher and needs no margins fixed, which no robot study has; Barnard's
+    statistic is the pooled score.
+
+    Raises:
+        ValueError: on an unknown test.
+    """
+    if test not in EXACT_TESTS:
+        raise ValueError(f"unknown test {test!r}: one of {', '.join(EXACT_TESTS)}")
+    table = [[k1, k2], [n1 - k1, n2 - k2]]
+    if k1 + k2 in (0, n1 + n2):
+        return 1.0  # every trial ended alike: no evidence either way, and the unconditional tests divide by zero
+    if test == "boschloo":
+        return as_float(stats.boschloo_exact(table).pvalue)
+    if test == "barnard":
+        return as_float(stats.barnard_exact(table).pvalue)
+    return as_float(stats.fisher_exact(table)[1])
+
+
+def difference(
+    k1: int, n1: int, k2: int, n2: int, confidence: float = DEFAULT_CONFIDENCE, test: str = "boschloo"
+) -> Difference:
+    """Rate 1 minus rate 2 with Newcombe's interval and an exact unconditional p-value.
+
+    Raises:
+        ValueError: on impossible counts.
+    """
+    first, second = count(k1, n1, "first arm"), count(k2, n2, "second arm")
+    check_confidence(confidence)
+    if not first.trials or not second.trials:
+        return Difference(None, None, None, None, test, confidence)
+    low, high = newcombe_bounds(*first, *second, confidence)
+    estimate = k1 / n1 - k2 / n2
+    return Difference(estimate, as_float(low), as_float(high), exact_p(*first, *second, test), test, confidence)
