@@ -101,14 +101,16 @@ def trial_start(
 def trial_propose(
     *, trial_id: UUID, proposal: dict, now: datetime, duration_s: float | None = None, latency_ms: float | None = None
 ) -> Trial:
-    """Store what the referee proposes. A replay, or a proposal after the operator decided, changes nothing."""
+    """Store what the referee proposes. A replay, or a proposal after the operator decided, changes no outcome.
+
+    It leaves ``version`` alone: an operator who scored while the proposal was under way is not refused.
+    """
     trial = Trial.objects.select_for_update().get(pk=trial_id)
     if trial.proposal is None:
         trial.proposal, trial.duration_s, trial.latency_ms, trial.ended_at = proposal, duration_s, latency_ms, now
         if trial.status == Trial.Status.RUNNING:
             trial.status = Trial.Status.PROPOSED
-        trial.version += 1
-        trial.save(update_fields=["proposal", "duration_s", "latency_ms", "ended_at", "status", "version"])
+        trial.save(update_fields=["proposal", "duration_s", "latency_ms", "ended_at", "status"])
     return trial
 
 
