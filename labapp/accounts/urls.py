@@ -1,0 +1,8 @@
+from django.contrib.auth import views as auth_views
+from django.urls import path
+
+app_name = "accounts"
+urlpatterns = [
+    path("login/", auth_views.LoginView.as_view(template_name="accounts/login.html"), name="login"),
+    path("logout/", auth_views.LogoutView.as_view(), name="logout"),
+]

@@ -1,0 +1,41 @@
+"""Error pages: JSON under ``/api/``, a page elsewhere; never a traceback."""
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+
+TITLES = {
+    400: "That request cannot be understood",
+    403: "Your role does not allow this",
+    404: "There is nothing here",
+    500: "Something broke on our side",
+}
+ADVICE = {
+    400: "Go back and try again; if it stays, tell the lab's administrator what you did.",
+    403: "Ask a researcher or the PI when you need it.",
+    404: "The link may be old, or the thing was removed.",
+    500: "The error is in the server's log with its time. Trying again does no harm.",
+}
+
+
+def _answer(request: HttpRequest, status: int, detail: str = "") -> HttpResponse:
+    detail = detail or ADVICE[status]
+    if request.path.startswith("/api/"):
+        return JsonResponse({"detail": f"{TITLES[status]}. {detail}"}, status=status)
+    context = {"status": status, "title": TITLES[status], "detail": detail}
+    return render(request, "error.html", context, status=status)
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    return _answer(request, 400)
+
+
+def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponse:
+    return _answer(request, 403, str(exception))
+
+
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    return _answer(request, 404)
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    return _answer(request, 500)

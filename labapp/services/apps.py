@@ -1,0 +1,6 @@
+from django.apps import AppConfig
+
+
+class ServicesConfig(AppConfig):
+    name = "labapp.services"
+    verbose_name = "Embedded services and supervisor"

@@ -1,0 +1,89 @@
+"""Addresses of PostgreSQL, Redis and the object store, as Django, Celery, Channels and the storage module want them.
+
+The environment wins; otherwise the addresses are those that the embedded services wrote to ``var/services.json``.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from django.core.exceptions import ImproperlyConfigured
+
+from labapp.services.state import read_addresses
+from labapp.settings import env
+
+# Nothing listens on port 1: a command that needs a service says "connection refused" when none was started.
+NOT_STARTED = {
+    "DATABASE_URL": "postgresql://groundlab@127.0.0.1:1/groundlab",
+    "REDIS_URL": "redis://127.0.0.1:1/0",
+    "S3_ENDPOINT": "http://127.0.0.1:1",
+    "S3_ACCESS_KEY": "not-started",
+    "S3_SECRET_KEY": "not-started",
+    "S3_BUCKET": "groundlab",
+}
+
+
+@dataclass(frozen=True)
+class ObjectStore:
+    endpoint: str
+    public_endpoint: str
+    access_key: str
+    secret_key: str
+    bucket: str
+    retry_seconds: float
+
+
+def addresses(var: Path) -> dict[str, str]:
+    """The six addresses, each from the environment, else from the embedded services' state file."""
+    known = NOT_STARTED | read_addresses(var)
+    return {name: env.secret(name, known[name]) for name in NOT_STARTED}
+
+
+def database(url: str) -> dict[str, Any]:
+    """``postgresql://user:password@host:port/name?option=value`` as a Django database."""
+    parts = urlsplit(url)
+    if parts.scheme not in ("postgres", "postgresql"):
+        raise ImproperlyConfigured(f"DATABASE_URL starts with {parts.scheme!r}; only postgresql:// is supported.")
+    return {
+        "ENGINE": "django.db.backends.postgresql",
+        "NAME": unquote(parts.path.lstrip("/")),
+        "USER": unquote(parts.username or ""),
+        "PASSWORD": unquote(parts.password or ""),
+        "HOST": parts.hostname or "",
+        "PORT": str(parts.port or ""),
+        "CONN_MAX_AGE": 0,
+        "CONN_HEALTH_CHECKS": True,
+        "OPTIONS": dict(parse_qsl(parts.query)),
+    }
+
+
+def backend_settings(var: Path, prefix: str = "groundlab") -> dict[str, Any]:
+    """Every setting that depends on where the three services are."""
+    known = addresses(var)
+    redis_url = known["REDIS_URL"]
+    return {
+        "DATABASES": {"default": database(known["DATABASE_URL"])},
+        "REDIS_URL": redis_url,
+        "CELERY_BROKER_URL": redis_url,
+        "CELERY_BROKER_TRANSPORT_OPTIONS": {
+            "visibility_timeout": 12 * 3600,
+            "global_keyprefix": f"{prefix}:",
+            "socket_connect_timeout": 5,
+        },
+        "CACHES": {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": redis_url}},
+        "CHANNEL_LAYERS": {
+            "default": {
+                "BACKEND": "channels_redis.core.RedisChannelLayer",
+                "CONFIG": {"hosts": [redis_url], "prefix": f"{prefix}-channels", "capacity": 200, "expiry": 30},
+            }
+        },
+        "OBJECT_STORE": ObjectStore(
+            endpoint=known["S3_ENDPOINT"],
+            public_endpoint=env.text("S3_PUBLIC_ENDPOINT", known["S3_ENDPOINT"]),
+            access_key=known["S3_ACCESS_KEY"],
+            secret_key=known["S3_SECRET_KEY"],
+            bucket=known["S3_BUCKET"],
+            retry_seconds=env.number("S3_RETRY_SECONDS", 300.0),
+        ),
+    }
