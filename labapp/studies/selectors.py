@@ -2,7 +2,7 @@
 
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
-from labapp.accounts.models import User
+from labapp.accounts.models import Role, User
 from labapp.studies.models import Study, Trial, TrialSlot
 
 
@@ -41,4 +41,4 @@ def sees_policies(user: User, study: Study) -> bool:
     Once unblinded, everyone; before that only those who do not run trials: researchers and PIs design studies and
     already know their policies, operators never do.
     """
-    return not study.is_blinded or user.role != User.Role.OPERATOR
+    return not study.is_blinded or user.effective_role != Role.OPERATOR
