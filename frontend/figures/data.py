@@ -1,0 +1,62 @@
+"""What the figures draw: numbers already computed, names already chosen (a blinded study passes codes)."""
+
+from typing import NamedTuple
+
+STAGES = ("approach", "contact", "lift", "carry", "release", "placed")
+
+
+class RatePoint(NamedTuple):
+    """Success rate of one arm in one group of trials, as a share; rate and bounds None without trials."""
+
+    arm: str
+    group: str
+    successes: int
+    trials: int
+    rate: float | None
+    low: float | None
+    high: float | None
+
+
+class EffectPoint(NamedTuple):
+    """An effect in points with its interval, in one group of trials (all, nominal, shifted)."""
+
+    effect: str
+    group: str
+    points: float
+    low: float
+    high: float
+
+
+class CellMean(NamedTuple):
+    """Success rate of one cell of the 2 x 2 design, as a share with its interval."""
+
+    a_level: str
+    b_level: str
+    rate: float
+    low: float
+    high: float
+
+
+class StageCurve(NamedTuple):
+    """Of an arm's trials, the share that reached each of STAGES or a later one."""
+
+    arm: str
+    trials: int
+    reached: tuple[float, ...]
+
+
+class ModeCounts(NamedTuple):
+    """An arm's failed trials by failure mode; `trials` counts the successful ones too."""
+
+    arm: str
+    trials: int
+    modes: dict[str, int]
+
+
+class TimeCurve(NamedTuple):
+    """Of an arm's trials, the share that had succeeded by each time in seconds."""
+
+    arm: str
+    trials: int
+    seconds: tuple[float, ...]
+    share: tuple[float, ...]
