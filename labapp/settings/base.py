@@ -1,5 +1,6 @@
 """Settings shared by development, tests and production."""
 
+from importlib.util import find_spec
 from pathlib import Path
 
 from labapp.settings import env
@@ -36,6 +37,7 @@ INSTALLED_APPS = [
     "labapp.policies",
     "labapp.studies",
     "labapp.live",
+    "labapp.home",
     "labapp.services",
 ]
 
@@ -95,7 +97,8 @@ USE_TZ = True
 
 STATIC_URL = "static/"
 STATIC_ROOT = VAR_DIR / "static"
-STATICFILES_DIRS = [BASE_DIR / "frontend" / "static"]
+PLOTLY_DIR = Path(find_spec("plotly").origin).parent / "package_data"
+STATICFILES_DIRS = [BASE_DIR / "frontend" / "static", ("plotly", PLOTLY_DIR)]
 
 CELERY_TASK_DEFAULT_QUEUE = "default"
 CELERY_TASK_ACKS_LATE = True

@@ -1,0 +1,93 @@
+"""Words and marks that every page shares."""
+
+from datetime import datetime
+from typing import Any
+
+from django import template
+from django.templatetags.static import static
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from labapp.home.navigation import Item
+from labapp.home.navigation import navigation as navigation_of
+
+register = template.Library()
+
+TONES = {
+    "succeeded": "good", "confirmed": "good", "success": "good", "ready": "good", "finished": "good", "connected": "good",
+    "running": "active", "queued": "", "draft": "", "locked": "active", "proposed": "active", "empty": "",
+    "failed": "bad", "lost": "bad", "failure": "bad", "invalid": "warn", "cancelled": "warn", "lost connection": "bad",
+}  # fmt: skip
+GROUNDING_CLASS = {"grounded": "grounded", "partly grounded": "partly"}
+
+
+@register.simple_tag(takes_context=True)
+def navigation(context: dict[str, Any]) -> list[Item]:
+    return navigation_of(context["request"])
+
+
+@register.simple_tag
+def icon(name: str) -> SafeString:
+    return format_html('<svg class="icon" aria-hidden="true"><use href="{}#{}"></use></svg>', static("icons.svg"), name)
+
+
+@register.simple_tag
+def pill(status: str, label: str = "") -> SafeString:
+    """A status with its colour: ``{% pill run.status %}``."""
+    return format_html('<span class="pill {}">{}</span>', TONES.get(status, ""), label or status.replace("_", " "))
+
+
+@register.simple_tag
+def simulated(is_simulated: bool) -> SafeString | str:
+    """The mark of everything that was made on the simulated bench cell."""
+    if not is_simulated:
+        return ""
+    return format_html('<span class="simulated" title="{}">simulated</span>', "Made on the simulated bench cell")
+
+
+@register.simple_tag
+def grounded(grounding: str | bool) -> SafeString:
+    """``{% grounded world.grounding %}``: filled when measured, hollow when not."""
+    word = {True: "grounded", False: "ungrounded"}.get(grounding, grounding)
+    return format_html('<span class="mark {}">{}</span>', GROUNDING_CLASS.get(word, "ungrounded"), word)
+
+
+@register.simple_tag
+def ago(moment: datetime | None) -> SafeString | str:
+    if moment is None:
+        return "—"
+    return format_html('<time data-ago datetime="{}">{}</time>', moment.isoformat(), moment.strftime("%Y-%m-%d %H:%M"))
+
+
+@register.filter
+def duration(seconds: float | None) -> str:
+    """``75`` as ``1 min 15 s``."""
+    if seconds is None:
+        return "—"
+    if seconds < 60:
+        return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s"
+    return f"{minutes // 60} h {minutes % 60} min"
+
+
+@register.filter
+def percent(share: float | None) -> str:
+    return "—" if share is None else f"{100 * share:.0f} %"
+
+
+@register.filter
+def size(count: int | None) -> str:
+    """Bytes for people."""
+    value = float(count or 0)
+    for unit in ("B", "kB", "MB"):
+        if value < 1000:
+            return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
+        value /= 1000
+    return f"{value:.1f} GB"
+
+
+@register.filter
+def item(mapping: dict[str, Any], key: str) -> Any:
+    return mapping.get(key) if mapping else None
