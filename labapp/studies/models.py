@@ -251,7 +251,7 @@ class Trial(models.Model):
     proposal = models.JSONField(null=True, blank=True, help_text="What the referee proposed.")
     is_success = models.BooleanField(null=True, blank=True)
     furthest_stage = models.CharField(max_length=10, choices=Stage, blank=True)
-    failure_mode = models.CharField(max_length=20, choices=FailureMode, blank=True)
+    failure_mode = models.CharField(max_length=40, choices=FailureMode, blank=True)
     note = models.TextField(blank=True)
     invalid_reason = models.TextField(blank=True)
     duration_s = models.FloatField(null=True, blank=True)

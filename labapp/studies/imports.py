@@ -1,0 +1,104 @@
+"""Storing an imported table of outcomes as a finished, unblinded study: all of it or nothing."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.utils.text import slugify
+
+from labapp.accounts.models import User
+from labapp.studies.models import Condition, PolicyArm, Study, StudyEvent, Trial
+from labapp.studies.outcome_tables import OutcomeRow
+
+DEFAULT_CONDITION = "all trials"
+BATCH = 2000
+
+
+@transaction.atomic
+def study_import(
+    *, name: str, rows: Sequence[OutcomeRow], actor: User | None, is_simulated: bool, now: datetime, note: str = ""
+) -> Study:
+    """A study from outcome rows. An arm is a label together with its factor levels.
+
+    Raises:
+        ValidationError: the name is taken or has no letters.
+    """
+    slug = slugify(name)[:80]
+    if not slug or Study.objects.filter(slug=slug).exists():
+        raise ValidationError({"name": f"A study named “{name}” exists already, or the name has no letters."})
+    study = Study.objects.create(
+        name=name,
+        slug=slug,
+        question=note,
+        status=Study.Status.FINISHED,
+        is_imported=True,
+        is_simulated=is_simulated,
+        created_by=actor,
+        locked_at=now,
+        unblinded_at=now,
+        unblinded_by=actor,
+        finished_at=now,
+        design_sha256="imported",
+    )
+    arms = _create_arms(study, rows)
+    conditions = _create_conditions(study, rows)
+    Trial.objects.bulk_create(
+        (_trial(study, row, arms[_arm_key(row)], conditions[row.condition], now) for row in rows), batch_size=BATCH
+    )
+    payload = {"trials": len(rows), "imported": True}
+    StudyEvent.objects.create(study=study, kind=StudyEvent.Kind.FINISHED, actor=actor, payload=payload)
+    return study
+
+
+def _arm_key(row: OutcomeRow) -> tuple:
+    return row.arm, row.factors
+
+
+def _create_arms(study: Study, rows: Sequence[OutcomeRow]) -> dict[tuple, PolicyArm]:
+    keys = list(dict.fromkeys(_arm_key(row) for row in rows))
+    arms = [
+        PolicyArm(study=study, code=f"arm {number}", label=_arm_label(*key)[:120], factors=dict(key[1]))
+        for number, key in enumerate(keys, start=1)
+    ]
+    return dict(zip(keys, PolicyArm.objects.bulk_create(arms), strict=True))
+
+
+def _arm_label(arm: str, factors: tuple[tuple[str, str], ...]) -> str:
+    others = [level for _, level in factors if level != arm]
+    return " / ".join([arm, *others])
+
+
+def _create_conditions(study: Study, rows: Sequence[OutcomeRow]) -> dict[str, Condition]:
+    names = list(dict.fromkeys(row.condition for row in rows))
+    conditions = [
+        Condition(
+            study=study,
+            order=order,
+            label=name or DEFAULT_CONDITION,
+            slug=f"{order}-{slugify(name or DEFAULT_CONDITION)[:36]}",
+            is_shifted=bool(name) and name.lower() != "nominal",
+        )
+        for order, name in enumerate(names)
+    ]
+    return dict(zip(names, Condition.objects.bulk_create(conditions), strict=True))
+
+
+def _trial(study: Study, row: OutcomeRow, arm: PolicyArm, condition: Condition, now: datetime) -> Trial:
+    started_at = row.started_at or now
+    if started_at.tzinfo is None:
+        started_at = started_at.replace(tzinfo=UTC)
+    return Trial(
+        study=study,
+        arm=arm,
+        condition=condition,
+        status=Trial.Status.CONFIRMED,
+        is_success=row.is_success,
+        failure_mode=row.failure_mode,
+        furthest_stage=row.furthest_stage,
+        duration_s=row.duration_s,
+        operator_label=row.operator,
+        block_label=row.block,
+        started_at=started_at,
+        confirmed_at=now,
+    )

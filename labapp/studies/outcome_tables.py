@@ -1,0 +1,218 @@
+"""Reading a table of trial outcomes made elsewhere: pure, every row checked before any is used.
+
+A table is long (one outcome a row, a column names the arm) or wide (several arms side by side in a row, paired by that
+row). Both become the same list of ``OutcomeRow``.
+"""
+
+import csv
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from io import StringIO
+
+YES = {"1", "1.0", "true", "yes", "y", "success", "succeeded"}
+NO = {"0", "0.0", "false", "no", "n", "failure", "fail", "failed"}
+MAX_PROBLEMS = 100
+MAX_LABEL = 80
+
+
+@dataclass(frozen=True)
+class ArmColumns:
+    """Columns with one arm's outcome. ``label`` names the arm of a wide table and is empty for a long one."""
+
+    success: str
+    label: str = ""
+    failure_mode: str = ""
+    furthest_stage: str = ""
+    duration_s: str = ""
+
+
+@dataclass(frozen=True)
+class TableMapping:
+    """Which column means what.
+
+    Args:
+        outcomes: one entry for a long table, one per arm for a wide one.
+        arm: column that names the arm of a long table.
+        condition: column of the condition; empty = one condition for the whole file.
+        block: columns whose values together pair the trials of different arms.
+        factors: factor name to the column that gives its level.
+        constants: factor name to the level that holds for the whole file.
+    """
+
+    outcomes: tuple[ArmColumns, ...]
+    arm: str = ""
+    condition: str = ""
+    block: tuple[str, ...] = ()
+    operator: str = ""
+    started_at: str = ""
+    factors: dict[str, str] = field(default_factory=dict)
+    constants: dict[str, str] = field(default_factory=dict)
+
+    def columns(self) -> list[str]:
+        """Every column that the table must have."""
+        named = [self.arm, self.condition, self.operator, self.started_at, *self.block, *self.factors.values()]
+        for columns in self.outcomes:
+            named += [columns.success, columns.failure_mode, columns.furthest_stage, columns.duration_s]
+        return [name for name in dict.fromkeys(named) if name]
+
+
+@dataclass(frozen=True)
+class OutcomeRow:
+    line: int
+    arm: str
+    factors: tuple[tuple[str, str], ...]
+    condition: str
+    is_success: bool
+    failure_mode: str
+    furthest_stage: str
+    duration_s: float | None
+    operator: str
+    block: str
+    started_at: datetime | None
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One cell of the file that cannot be read, and what would be right."""
+
+    line: int
+    column: str
+    value: str
+    expected: str
+
+    def __str__(self) -> str:
+        return f"line {self.line}, column “{self.column}”: “{self.value}” is not {self.expected}"
+
+
+class TableRefused(Exception):
+    """The file cannot be imported; ``problems`` lists what is wrong, line by line. Nothing was stored."""
+
+    def __init__(self, message: str, problems: list[Problem] | None = None) -> None:
+        super().__init__(message)
+        self.problems = problems or []
+
+
+def table_header(text: str) -> list[str]:
+    """Column names of a CSV file.
+
+    Raises:
+        TableRefused: an empty file, or a column named twice.
+    """
+    header = next(csv.reader(StringIO(text)), [])
+    names = [name.strip().removeprefix("\ufeff") for name in header]
+    if not any(names):
+        raise TableRefused("The file is empty: its first line must name the columns.")
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise TableRefused(f"The file names a column twice: {', '.join(twice)}.")
+    return names
+
+
+def read_outcomes(text: str, mapping: TableMapping) -> list[OutcomeRow]:
+    """All outcomes of a CSV file, or none.
+
+    Raises:
+        TableRefused: a mapped column is missing, a row is too short or long, or a value cannot be read.
+    """
+    header = table_header(text)
+    missing = [name for name in mapping.columns() if name not in header]
+    if missing:
+        raise TableRefused(f"The file has no column {', '.join(missing)}; it has {', '.join(header)}.")
+    reader = _Reader(mapping)
+    rows = list(reader.rows(_records(text, header, reader.problems)))
+    if reader.problems:
+        count = len(reader.problems)
+        raise TableRefused(
+            f"{count} value{'s' if count > 1 else ''} cannot be read; nothing was imported.",
+            reader.problems[:MAX_PROBLEMS],
+        )
+    if not rows:
+        raise TableRefused("The file has a header but no rows.")
+    return rows
+
+
+def _records(text: str, header: list[str], problems: list[Problem]) -> Iterator[tuple[int, dict[str, str]]]:
+    lines = csv.reader(StringIO(text))
+    next(lines)
+    for values in lines:
+        if not any(value.strip() for value in values):
+            continue
+        if len(values) != len(header):
+            problems.append(Problem(lines.line_num, "(row)", f"{len(values)} values", f"{len(header)} values"))
+            continue
+        yield lines.line_num, {name: value.strip() for name, value in zip(header, values, strict=True)}
+
+
+class _Reader:
+    """Turns records into outcomes and collects what is wrong."""
+
+    def __init__(self, mapping: TableMapping) -> None:
+        self.mapping = mapping
+        self.problems: list[Problem] = []
+
+    def rows(self, records: Iterable[tuple[int, dict[str, str]]]) -> Iterator[OutcomeRow]:
+        for line, record in records:
+            before = len(self.problems)
+            outcomes = [self._outcome(line, record, columns) for columns in self.mapping.outcomes]
+            if len(self.problems) == before:
+                yield from outcomes
+
+    def _outcome(self, line: int, record: dict[str, str], columns: ArmColumns) -> OutcomeRow:
+        m = self.mapping
+        is_success = self._yes_or_no(line, record, columns.success)
+        mode = record.get(columns.failure_mode, "")
+        return OutcomeRow(
+            line=line,
+            arm=columns.label or self._label(line, record, m.arm),
+            factors=self._factors(line, record),
+            condition=self._label(line, record, m.condition) if m.condition else "",
+            is_success=is_success,
+            failure_mode="" if is_success else mode[:40],
+            furthest_stage=record.get(columns.furthest_stage, ""),
+            duration_s=self._seconds(line, record, columns.duration_s),
+            operator=record.get(m.operator, "")[:MAX_LABEL],
+            block=" / ".join(record[name] for name in m.block)[:MAX_LABEL],
+            started_at=self._moment(line, record, m.started_at),
+        )
+
+    def _factors(self, line: int, record: dict[str, str]) -> tuple[tuple[str, str], ...]:
+        levels = {name: self._label(line, record, column) for name, column in self.mapping.factors.items()}
+        return tuple(sorted({**levels, **self.mapping.constants}.items()))
+
+    def _label(self, line: int, record: dict[str, str], column: str) -> str:
+        value = record.get(column, "")
+        if not value or len(value) > MAX_LABEL:
+            self.problems.append(Problem(line, column, value, f"a name of 1 to {MAX_LABEL} characters"))
+        return value
+
+    def _yes_or_no(self, line: int, record: dict[str, str], column: str) -> bool:
+        value = record[column].lower()
+        if value not in YES | NO:
+            self.problems.append(
+                Problem(line, column, record[column], "a yes or no (1/0, true/false, yes/no, success/failure)")
+            )
+        return value in YES
+
+    def _seconds(self, line: int, record: dict[str, str], column: str) -> float | None:
+        value = record.get(column, "")
+        if not value:
+            return None
+        try:
+            seconds = float(value)
+        except ValueError:
+            seconds = math.nan
+        if not (math.isfinite(seconds) and seconds >= 0):
+            self.problems.append(Problem(line, column, value, "a time in seconds, 0 or more"))
+        return seconds
+
+    def _moment(self, line: int, record: dict[str, str], column: str) -> datetime | None:
+        value = record.get(column, "")
+        if not value:
+            return None
+        try:
+            return datetime.fromisoformat(value)
+        except ValueError:
+            self.problems.append(Problem(line, column, value, "a date and time such as 2026-11-30T14:05:00+01:00"))
+            return None
