@@ -1,8 +1,17 @@
-"""Fixtures every part of the suite may use."""
+"""Fixtures every part of the suite may use. The Django part: services of the session, the cast, their browsers."""
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
+
+if TYPE_CHECKING:
+    from django.test import Client
+
+    from labapp.accounts.models import User
+
+pytest_plugins = ["tests.scratch"]
 
 SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 
@@ -13,3 +22,43 @@ def shared_data() -> Path:
     if not SHARED_DATA.is_dir():
         pytest.skip("the folder of real recordings (../shared/data) is not here")
     return SHARED_DATA
+
+
+@pytest.fixture
+def make_user(db: Any) -> Callable[..., "User"]:
+    """``make_user("pi")``; further arguments are fields of the user."""
+    from labapp.accounts.models import User
+
+    def make(role: str, **fields: Any) -> User:
+        username = fields.pop("username", role)
+        return User.objects.create_user(username=username, password="correct-horse", role=role, **fields)
+
+    return make
+
+
+@pytest.fixture
+def operator(make_user: Callable[..., "User"]) -> "User":
+    return make_user("operator")
+
+
+@pytest.fixture
+def researcher(make_user: Callable[..., "User"]) -> "User":
+    return make_user("researcher")
+
+
+@pytest.fixture
+def pi(make_user: Callable[..., "User"]) -> "User":
+    return make_user("pi")
+
+
+@pytest.fixture
+def browser_of() -> Callable[["User"], "Client"]:
+    """``browser_of(user)``: a test client signed in as that user."""
+    from django.test import Client
+
+    def sign_in(user: "User") -> Client:
+        client = Client()
+        client.force_login(user)
+        return client
+
+    return sign_in

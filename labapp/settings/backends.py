@@ -58,9 +58,8 @@ def database(url: str) -> dict[str, Any]:
     }
 
 
-def backend_settings(var: Path, prefix: str = "groundlab") -> dict[str, Any]:
-    """Every setting that depends on where the three services are."""
-    known = addresses(var)
+def backend_settings(known: dict[str, str], prefix: str = "groundlab") -> dict[str, Any]:
+    """Every setting that depends on where the three services are; ``prefix`` sets keys in Redis apart."""
     redis_url = known["REDIS_URL"]
     return {
         "DATABASES": {"default": database(known["DATABASE_URL"])},

@@ -4,7 +4,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from labapp.settings import env
-from labapp.settings.backends import backend_settings
+from labapp.settings.backends import addresses, backend_settings
 
 BASE_DIR = Path(__file__).resolve().parents[2]
 VAR_DIR = Path(env.text("GROUNDLAB_VAR", str(BASE_DIR / "var")))
@@ -74,7 +74,7 @@ TEMPLATES = [
 FORM_RENDERER = "django.forms.renderers.TemplatesSetting"
 INSTALLED_APPS.insert(0, "django.forms")
 
-globals().update(backend_settings(VAR_DIR))
+globals().update(backend_settings(addresses(VAR_DIR), env.text("REDIS_PREFIX", "groundlab")))
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 AUTH_USER_MODEL = "accounts.User"
