@@ -1,0 +1,1 @@
+"""A scripted demonstrator that moves like a person and works through the drivers alone."""
