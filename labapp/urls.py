@@ -12,8 +12,9 @@ from types import ModuleType
 from django.contrib import admin
 from django.contrib.auth.decorators import login_not_required
 from django.urls import include, path
-from django.views.generic import RedirectView
 from drf_spectacular.views import SpectacularAPIView
+
+from labapp.home.views import home
 
 APPS = ("accounts", "media", "runs", "cells", "demos", "datasets", "policies", "studies", "live")
 
@@ -33,7 +34,7 @@ urlpatterns = [
     path("api/schema/", login_not_required(SpectacularAPIView.as_view()), name="schema"),
     path("api/", include((api_urlpatterns, "api"))),
     *[path("", include(module)) for module in _modules if hasattr(module, "urlpatterns")],
-    path("", RedirectView.as_view(pattern_name="runs:list"), name="home"),
+    path("", home, name="home"),
 ]
 
 handler400 = "labapp.errors.bad_request"

@@ -14,8 +14,9 @@ from labapp.home.navigation import navigation as navigation_of
 register = template.Library()
 
 TONES = {
-    "succeeded": "good", "confirmed": "good", "success": "good", "ready": "good", "finished": "good", "connected": "good",
-    "running": "active", "queued": "", "draft": "", "locked": "active", "proposed": "active", "empty": "",
+    "succeeded": "good", "confirmed": "good", "success": "good", "ready": "good", "finished": "good",
+    "connected": "good",
+    "running": "active", "queued": "", "draft": "", "locked": "active", "proposed": "active",
     "failed": "bad", "lost": "bad", "failure": "bad", "invalid": "warn", "cancelled": "warn", "lost connection": "bad",
 }  # fmt: skip
 GROUNDING_CLASS = {"grounded": "grounded", "partly grounded": "partly"}
