@@ -37,6 +37,10 @@ class StoreUnavailable(RuntimeError):
     """The object store did not answer for as long as we are willing to wait."""
 
 
+class StoreRefused(RuntimeError):
+    """The object store does not accept our key or our request."""
+
+
 class ObjectMissing(LookupError):
     """There is no such object."""
 
@@ -237,9 +241,12 @@ def _retry(call: Callable[[Minio], T]) -> T:
 def _raise_if_final(error: Exception) -> None:
     """Only an outage is worth waiting for; a missing object or a refused key stays so."""
     if isinstance(error, S3Error):
-        if error.code in MISSING_CODES:
-            raise ObjectMissing(f"The object store has no {error.object_name or error.bucket_name}.") from error
-        if error.response.status < 500:
-            raise error
-    if isinstance(error, InvalidResponseError) and error._code < 500:
-        raise ObjectMissing(f"The object store answered {error._code}: there is no such object.") from error
+        status, code = error.response.status, error.code
+    elif isinstance(error, InvalidResponseError):
+        status, code = error._code, ""
+    else:
+        return
+    if status == 404 or code in MISSING_CODES:
+        raise ObjectMissing(f"The object store has no such object: {error}") from error
+    if status < 500:
+        raise StoreRefused(f"The object store refused ({status} {code}); check S3_ACCESS_KEY: {error}") from error

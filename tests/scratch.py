@@ -7,13 +7,14 @@ that ``DATABASE_URL``, ``REDIS_URL`` or ``S3_ENDPOINT`` names is used instead. S
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
 
+from labapp.services.base import EmbeddedService
 from labapp.services.embedded import EmbeddedServices
 
 VARIABLE = "GROUNDLAB_TEST_SCRATCH"
@@ -92,6 +93,22 @@ def own_addresses(embedded: EmbeddedServices) -> dict[str, str]:
     if known["REDIS_URL"].endswith("/0"):
         known["REDIS_URL"] = f"{known['REDIS_URL'].removesuffix('/0')}/{number}"
     return known | {"S3_BUCKET": f"test-{worker_name()}"}
+
+
+@pytest.fixture
+def own_service(tmp_path: Path) -> Iterator[Callable[[type[EmbeddedService]], EmbeddedService]]:
+    """``own_service(RedisServer)``: a server of this test's own, which it may stop without disturbing other tests."""
+    running: list[EmbeddedService] = []
+
+    def start(kind: type[EmbeddedService]) -> EmbeddedService:
+        service = kind(tmp_path / "own", {}, durable=True)
+        service.start(lambda line: None)
+        running.append(service)
+        return service
+
+    yield start
+    for service in running:
+        service.stop()
 
 
 @pytest.fixture(scope="session")

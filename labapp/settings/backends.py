@@ -58,6 +58,17 @@ def database(url: str) -> dict[str, Any]:
     }
 
 
+def object_store(known: dict[str, str]) -> ObjectStore:
+    return ObjectStore(
+        endpoint=known["S3_ENDPOINT"],
+        public_endpoint=env.text("S3_PUBLIC_ENDPOINT", known["S3_ENDPOINT"]),
+        access_key=known["S3_ACCESS_KEY"],
+        secret_key=known["S3_SECRET_KEY"],
+        bucket=known["S3_BUCKET"],
+        retry_seconds=env.number("S3_RETRY_SECONDS", 300.0),
+    )
+
+
 def backend_settings(known: dict[str, str], prefix: str = "groundlab") -> dict[str, Any]:
     """Every setting that depends on where the three services are; ``prefix`` sets keys in Redis apart."""
     redis_url = known["REDIS_URL"]
@@ -77,12 +88,5 @@ def backend_settings(known: dict[str, str], prefix: str = "groundlab") -> dict[s
                 "CONFIG": {"hosts": [redis_url], "prefix": f"{prefix}-channels", "capacity": 200, "expiry": 30},
             }
         },
-        "OBJECT_STORE": ObjectStore(
-            endpoint=known["S3_ENDPOINT"],
-            public_endpoint=env.text("S3_PUBLIC_ENDPOINT", known["S3_ENDPOINT"]),
-            access_key=known["S3_ACCESS_KEY"],
-            secret_key=known["S3_SECRET_KEY"],
-            bucket=known["S3_BUCKET"],
-            retry_seconds=env.number("S3_RETRY_SECONDS", 300.0),
-        ),
+        "OBJECT_STORE": object_store(known),
     }
