@@ -1,0 +1,39 @@
+"""``Authorization: Agent TOKEN`` on the REST addresses that agents use."""
+
+from typing import Any
+
+from django.contrib.auth.models import AnonymousUser
+from drf_spectacular.extensions import OpenApiAuthenticationExtension
+from rest_framework.authentication import BaseAuthentication
+from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+
+from labapp.cells.models import Agent
+from labapp.live.agents import TOKEN_SCHEME, agent_of_header
+
+
+class AgentAuthentication(BaseAuthentication):
+    """Puts the agent into ``request.auth``; an agent is no user and can do nothing else."""
+
+    def authenticate(self, request: Request) -> tuple[AnonymousUser, Agent]:
+        agent = agent_of_header(request.META.get("HTTP_AUTHORIZATION", ""))
+        if agent is None:
+            raise AuthenticationFailed("This address is for agents: send an active agent's token.")
+        return AnonymousUser(), agent
+
+    def authenticate_header(self, request: Request) -> str:
+        return TOKEN_SCHEME
+
+
+class IsAgent(BasePermission):
+    def has_permission(self, request: Request, view: Any) -> bool:
+        return isinstance(request.auth, Agent)
+
+
+class AgentScheme(OpenApiAuthenticationExtension):
+    target_class = AgentAuthentication
+    name = "agent"
+
+    def get_security_definition(self, auto_schema: object) -> dict[str, str]:
+        return {"type": "apiKey", "in": "header", "name": "Authorization"}
