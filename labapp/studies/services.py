@@ -102,7 +102,7 @@ def study_lock(*, study: Study, actor: User | None, now: datetime) -> Study:
 
 
 def condition_plans(study: Study) -> list[ConditionPlan]:
-    objects = list(study.cell.objects.all()) if study.cell else []
+    objects = list(study.cell.cell_objects.all()) if study.cell else []
     return [
         ConditionPlan(
             slug=c.slug,
@@ -130,7 +130,7 @@ def design_sha256(study: Study, slots: Sequence[PlannedSlot]) -> str:
 def _store_slots(study: Study, slots: Sequence[PlannedSlot]) -> None:
     arms = {a.code: a for a in study.arms.all()}
     conditions = {c.slug: c for c in study.conditions.all()}
-    objects = {o.name: o for o in study.cell.objects.all()}
+    objects = {o.name: o for o in study.cell.cell_objects.all()}
     rows = [
         asdict(s) | {"arm": arms[s.arm], "condition": conditions[s.condition], "object": objects[s.object]}
         for s in slots

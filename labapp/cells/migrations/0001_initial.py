@@ -76,7 +76,7 @@ class Migration(migrations.Migration):
                 ('size_m', models.JSONField(help_text='CAD extents x, y, z in metres.')),
                 ('mass_kg', models.FloatField(validators=[django.core.validators.MinValueValidator(0.001)])),
                 ('is_novel', models.BooleanField(default=False, help_text='Never shown in demonstrations.')),
-                ('cell', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='objects', to='cells.cell')),
+                ('cell', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='cell_objects', to='cells.cell')),
             ],
             options={
                 'ordering': ['is_novel', 'name'],
