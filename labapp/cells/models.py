@@ -15,6 +15,9 @@ class Cell(models.Model):
     embodiment = models.CharField(max_length=80, help_text="Embodiment identifier that policies are conditioned on.")
     description = models.JSONField(default=dict, blank=True, help_text="Resolved CellDescription.")
     is_simulated = models.BooleanField(default=False)
+    bench_seed = models.BigIntegerField(
+        null=True, blank=True, help_text="Draws the hidden true parameters of a bench cell; empty for a real cell."
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -23,11 +26,14 @@ class Cell(models.Model):
     def __str__(self) -> str:
         return self.name
 
+    def get_absolute_url(self) -> str:
+        return reverse("cells:cell", args=[self.slug])
+
 
 class CellObject(models.Model):
     """An object that the cell handles, with CAD size and measured mass."""
 
-    cell = models.ForeignKey(Cell, on_delete=models.CASCADE, related_name="objects")
+    cell = models.ForeignKey(Cell, on_delete=models.CASCADE, related_name="cell_objects")
     name = models.SlugField(max_length=40)
     label = models.CharField(max_length=80, help_text="How the instruction names it.")
     shape = models.CharField(max_length=20)
@@ -88,6 +94,9 @@ class Calibration(models.Model):
 
     def __str__(self) -> str:
         return f"{self.get_part_display()} calibration of {self.cell}, {self.created_at:%Y-%m-%d %H:%M}"
+
+    def get_absolute_url(self) -> str:
+        return reverse("cells:calibration", args=[self.pk])
 
 
 class World(models.Model):

@@ -1,5 +1,6 @@
 """Words and marks that every page shares."""
 
+import json
 from datetime import datetime
 from typing import Any
 
@@ -92,3 +93,33 @@ def size(count: int | None) -> str:
 @register.filter
 def item(mapping: dict[str, Any], key: str) -> Any:
     return mapping.get(key) if mapping else None
+
+
+@register.filter
+def parameter(value: Any) -> str:
+    """A number with as many digits as carry meaning, anything else as it is."""
+    if value is None:
+        return "—"
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    return json.dumps(value) if isinstance(value, list | dict) else str(value)
+
+
+@register.filter
+def signed(value: float | None) -> str:
+    return "" if value is None else f"{value:+.4g}"
+
+
+@register.filter
+def pretty_json(value: Any) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False)
+
+
+@register.filter
+def millimetres(lengths_m: list[float]) -> str:
+    return " × ".join(f"{1000 * length:.0f}" for length in lengths_m)
+
+
+@register.filter
+def grams(mass_kg: float) -> str:
+    return f"{1000 * mass_kg:.0f}"

@@ -1,0 +1,93 @@
+"""Runs that make worlds."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from labapp.cells.flatten import PARTS
+from labapp.cells.models import Cell, World
+from labapp.cells.params import MeasureWorldParams, NominalWorldParams
+from labapp.cells.services import world_store
+from labapp.runs.kinds import RunError, RunKind, out_folder, register, room_command
+from labapp.runs.models import Run
+from robots.config import load_config
+
+
+def cell_of(pk: int) -> Cell:
+    found = Cell.objects.filter(pk=pk).first()
+    if found is None:
+        raise RunError("The cell was removed after this run was launched.", "cell")
+    return found
+
+
+@register
+class MeasureWorld(RunKind):
+    """Calibrations of all three parts, measured through the drivers, and the grounded world on top of them."""
+
+    name, label, queue = "cells.measure", "Measure a world", "generation"
+
+    def prepare(self, run: Run, workdir: Path) -> list[str]:
+        params = load_config(MeasureWorldParams, run.params)
+        cell = cell_of(params.cell)
+        return room_command("generation", "register", workdir, {"bench_seed": cell.bench_seed, "seed": params.seed})
+
+    def finish(self, run: Run, workdir: Path, result: dict[str, Any]) -> dict[str, Any]:
+        params = load_config(MeasureWorldParams, run.params)
+        out = out_folder(workdir)
+        world = world_store(
+            run=run,
+            cell=cell_of(params.cell),
+            name=params.name,
+            parameters=read_world(out),
+            residuals=_by_part(_read_json(out / "residuals.json")),
+            method="simple registration",
+        )
+        return world_result(world)
+
+
+@register
+class NominalWorld(RunKind):
+    """The world as the cell is described."""
+
+    name, label, queue = "cells.nominal", "Write the nominal world", "generation"
+
+    def prepare(self, run: Run, workdir: Path) -> list[str]:
+        load_config(NominalWorldParams, run.params)
+        return [sys.executable, "-m", "generation", "nominal", str(out_folder(workdir)), "--events"]
+
+    def finish(self, run: Run, workdir: Path, result: dict[str, Any]) -> dict[str, Any]:
+        params = load_config(NominalWorldParams, run.params)
+        parameters = read_world(out_folder(workdir))
+        world = world_store(run=run, cell=cell_of(params.cell), name=params.name, parameters=parameters, residuals={})
+        return world_result(world)
+
+
+def world_result(world: World) -> dict[str, Any]:
+    return {"world": str(world), "grounding": world.grounding, "url": world.get_absolute_url()}
+
+
+def read_world(out: Path) -> dict[str, Any]:
+    """The world that the command wrote.
+
+    Raises:
+        RunError: no such file, or a part is missing.
+    """
+    parameters = _read_json(out / "world.json")
+    missing = [part for part in PARTS if not isinstance(parameters.get(part), dict)]
+    if missing:
+        raise RunError(f"world.json has no {', '.join(missing)} part.")
+    return parameters
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    try:
+        return json.loads(path.read_text())
+    except (OSError, ValueError) as error:
+        raise RunError(f"The command wrote no readable {path.name}: {error}") from error
+
+
+def _by_part(residuals: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Residuals by part; those that name no part belong to all."""
+    shared = {name: value for name, value in residuals.items() if name not in PARTS}
+    return {part: {**shared, **residuals.get(part, {})} for part in PARTS}
