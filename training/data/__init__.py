@@ -1,0 +1,1 @@
+"""From episode folders to training batches."""

@@ -1,0 +1,94 @@
+"""A trained policy as a function of what a robot sees."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from training.checkpoint import Facts, load_policy
+from training.data.frames import resize
+from training.flow import euler_sample
+from training.model.policy import Observation, Policy
+
+EULER_STEPS = 2
+
+
+@dataclass(frozen=True)
+class Seen:
+    """One request.
+
+    Attributes:
+        images: view name to uint8 (H, W, 3).
+        state: measured joints at 50 Hz, oldest first (history, D).
+        instruction: what to do.
+        embodiment: robot type.
+    """
+
+    images: Mapping[str, np.ndarray]
+    state: np.ndarray
+    instruction: str
+    embodiment: str
+
+
+class TrainedPolicy:
+    """Weights and normalisation of one checkpoint."""
+
+    def __init__(self, net: Policy, facts: Facts, seed: int = 0) -> None:
+        self.net, self.facts = net, facts
+        self.generator = torch.Generator().manual_seed(seed)
+
+    @classmethod
+    def load(cls, folder: Path, seed: int = 0) -> TrainedPolicy:
+        """Read a checkpoint folder; raises DataError when it is none."""
+        return cls(*load_policy(folder), seed)
+
+    @torch.inference_mode()
+    def act(self, seen: Seen) -> np.ndarray:
+        """Commands for the next ticks (chunk, D), absolute joint positions at 50 Hz.
+
+        Raises:
+            ValueError: when a view, the state or the embodiment is not what the policy was trained with.
+        """
+        shape, facts = self.net.shape, self.facts
+        observation = self._observe(seen)
+        task = self.net.encode(observation)
+        x_0 = torch.randn(1, shape.chunk, shape.action_dim, generator=self.generator)
+        latent = euler_sample(lambda x, t: self.net.velocity(x, t, task), x_0, EULER_STEPS)
+        return facts.codec.decode(latent[0].numpy(), np.asarray(seen.state[-1], np.float32))
+
+    def blank(self) -> Seen:
+        """A request of the right shapes, for warming up."""
+        shape = self.net.shape
+        image = np.zeros((shape.image_size, shape.image_size, 3), np.uint8)
+        state = np.zeros((shape.history, shape.state_dim), np.float32)
+        return Seen(dict.fromkeys(shape.views, image), state, "wait", shape.embodiments[0])
+
+    def _observe(self, seen: Seen) -> Observation:
+        shape = self.net.shape
+        if seen.embodiment not in shape.embodiments:
+            raise ValueError(f"embodiment {seen.embodiment!r} is unknown; known: {', '.join(shape.embodiments)}")
+        expected = (shape.history, shape.state_dim)
+        if seen.state.shape != expected:
+            raise ValueError(f"state has shape {seen.state.shape}, expected {expected}")
+        if not np.isfinite(seen.state).all():
+            raise ValueError("state holds a value that is not a finite number")
+        images = np.stack([self._view(seen.images, view) for view in shape.views])
+        return Observation(
+            images=torch.from_numpy(images)[None],
+            state=torch.from_numpy(self.facts.state_affine.normalise(seen.state))[None],
+            instruction=torch.zeros(1, dtype=torch.long),
+            texts=[seen.instruction],
+            embodiment=torch.tensor([shape.embodiments.index(seen.embodiment)]),
+        )
+
+    def _view(self, images: Mapping[str, np.ndarray], view: str) -> np.ndarray:
+        if view not in images:
+            raise ValueError(f"view {view!r} is missing; got {', '.join(images) or 'none'}")
+        image = images[view]
+        if image.dtype != np.uint8 or image.ndim != 3 or image.shape[2] != 3:
+            raise ValueError(f"view {view!r} is {image.dtype} {image.shape}, expected uint8 (height, width, 3)")
+        return resize(image[None], self.net.shape.image_size)[0]
