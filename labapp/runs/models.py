@@ -37,7 +37,6 @@ class Run(models.Model):
     attempt = models.PositiveIntegerField(default=0)
     claim = models.UUIDField(null=True, blank=True, help_text="Drawn by the worker that owns the run.")
     worker = models.CharField(max_length=120, blank=True)
-    process_group = models.PositiveIntegerField(null=True, blank=True, help_text="On the worker's machine.")
     lease_expires_at = models.DateTimeField(null=True, blank=True)
     heartbeat_at = models.DateTimeField(null=True, blank=True)
     cancel_requested_at = models.DateTimeField(null=True, blank=True)
@@ -143,7 +142,7 @@ class RunArtifact(models.Model):
     """A file or folder that a run finished, safe in the object store: a retry on any machine starts from it."""
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="artifacts")
-    path = models.CharField(max_length=300, help_text="Relative to the run's working folder.")
+    path = models.CharField(max_length=300, help_text="Relative to the run's output folder.")
     kind = models.CharField(max_length=20)
     prefix = models.CharField(max_length=400, help_text="Folder in the object store.")
     sha256 = models.CharField(max_length=64)

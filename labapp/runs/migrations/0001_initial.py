@@ -31,7 +31,6 @@ class Migration(migrations.Migration):
                 ('attempt', models.PositiveIntegerField(default=0)),
                 ('claim', models.UUIDField(blank=True, help_text='Drawn by the worker that owns the run.', null=True)),
                 ('worker', models.CharField(blank=True, max_length=120)),
-                ('process_group', models.PositiveIntegerField(blank=True, help_text="On the worker's machine.", null=True)),
                 ('lease_expires_at', models.DateTimeField(blank=True, null=True)),
                 ('heartbeat_at', models.DateTimeField(blank=True, null=True)),
                 ('cancel_requested_at', models.DateTimeField(blank=True, null=True)),
@@ -52,7 +51,7 @@ class Migration(migrations.Migration):
             name='RunArtifact',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('path', models.CharField(help_text="Relative to the run's working folder.", max_length=300)),
+                ('path', models.CharField(help_text="Relative to the run's output folder.", max_length=300)),
                 ('kind', models.CharField(max_length=20)),
                 ('prefix', models.CharField(help_text='Folder in the object store.', max_length=400)),
                 ('sha256', models.CharField(max_length=64)),
