@@ -12,7 +12,7 @@ from robots.cell.world import WorldParameters, camera_pose, vertical_fov
 
 LeftArm = Literal["dynamic", "fixed"]
 BOX = mujoco.mjtGeom.mjGEOM_BOX
-SHAPES = {"box": BOX, "cylinder": mujoco.mjtGeom.mjGEOM_CYLINDER, "ball": mujoco.mjtGeom.mjGEOM_ELLIPSOID}
+SHAPES = {"box": BOX, "cylinder": mujoco.mjtGeom.mjGEOM_CYLINDER, "ball": mujoco.mjtGeom.mjGEOM_SPHERE}
 WORLD_COLLISION = {"contype": 1, "conaffinity": 3}
 OBJECT_FRICTION = (0.7, 0.005, 0.0003)
 BELT_FRICTION = (0.9, 0.005, 0.0001)
@@ -126,7 +126,7 @@ def _add_object_body(spec: mujoco.MjSpec, objects: Sequence[ObjectDescription]) 
     body.mass, body.ipos = first.mass, [0.0, 0.0, 0.0]
     body.inertia = np.multiply(first.inertia_per_mass, first.mass)
     for thing in objects:
-        size = thing.size * 3 if thing.shape == "ball" else (*thing.size, 0.0)[:3]
+        size = (*thing.size, 0.0, 0.0)[:3]
         body.add_geom(name=f"object_{thing.name}", type=SHAPES[thing.shape], size=size, density=0, condim=4,
                       friction=OBJECT_FRICTION, solref=[0.006, 1.0], rgba=thing.color, **WORLD_COLLISION)  # fmt: skip
 

@@ -40,7 +40,7 @@ class Demonstrator:
     def action(self, tick: int, state: Array) -> Array:
         """Joint targets (54,) [rad] for a tick, given the measured joints (54,) [rad]."""
         t = tick * CONTROL_DT
-        if tick > 0:
+        if tick > 0 and not self._is_in_contact(t):
             self._tracker.observe(state[:ARM_DOF], self.motion.position(t))
         ahead = t + EXPECTED_DELAY + CONTROL_DT
         position = self.motion.position(ahead) + self.style.tremble(ahead)
@@ -48,6 +48,10 @@ class Demonstrator:
         action[:ARM_DOF] = self._tracker.target(position, self.motion.yaw(ahead))
         action[ARM_DOF:SIDE_DOF] = handshapes.blend(self.motion.closing(t + EXPECTED_DELAY), self.style.squeeze)
         return action
+
+    def _is_in_contact(self, t: float) -> bool:
+        """From just before the fingers close until the object is up: forces, not errors, move the hand then."""
+        return self.motion.timing.close[0] - 0.1 < t < self.motion.timing.lift[1]
 
     def phases(self, ticks: int) -> dict[str, tuple[int, int]]:
         """Tick range [start, end) of each phase within an episode of that many ticks."""
