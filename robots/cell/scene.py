@@ -1,6 +1,6 @@
 """`Scene`: a compiled cell that is reset to a start and stepped at 50 Hz with 54 joint targets."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import mujoco
@@ -39,6 +39,7 @@ class Scene:
 
     Args:
         objects: names that may appear (None: all). left_arm: `fixed` holds it without joints, at about half the cost.
+        extras: adds further things to the scene before it is compiled.
     """
 
     def __init__(
@@ -48,9 +49,13 @@ class Scene:
         objects: Sequence[str] | None = None,
         *,
         left_arm: LeftArm = "fixed",
+        extras: Callable[[mujoco.MjSpec], None] | None = None,
     ) -> None:
         self.cell, self.world, self.left_arm = cell, world, left_arm
-        self.model = build_spec(cell, world, objects, left_arm=left_arm).compile()
+        spec = build_spec(cell, world, objects, left_arm=left_arm)
+        if extras is not None:
+            extras(spec)
+        self.model = spec.compile()
         self.data = mujoco.MjData(self.model)
         self.initial: InitialState | None = None
         self.tick = 0

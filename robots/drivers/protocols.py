@@ -1,0 +1,137 @@
+"""The driver interfaces. A program written against them runs on the bench cell and on hardware.
+
+Reading never blocks for long and is always allowed. A command takes effect at the next tick of the 50 Hz cycle and is
+refused with `EmergencyStopError` while an emergency stop is latched.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[np.float64]
+
+
+class DriverError(RuntimeError):
+    """A device refused or failed; the message says which and why."""
+
+
+class EmergencyStopError(DriverError):
+    """A command came while the emergency stop is latched."""
+
+
+@dataclass(frozen=True)
+class JointReading:
+    """Measured joints at a moment: positions [rad], velocities [rad/s]."""
+
+    time_ns: int
+    position: Array
+    velocity: Array
+
+
+@dataclass(frozen=True)
+class CameraFrame:
+    """An image (height, width, 3) uint8 and, from a depth camera, distances (height, width) [m] aligned with it."""
+
+    time_ns: int
+    rgb: npt.NDArray[np.uint8]
+    depth: npt.NDArray[np.float32] | None = None
+
+
+@dataclass(frozen=True)
+class BeltReading:
+    """Speed of the belt towards -y [m/s]."""
+
+    time_ns: int
+    speed: float
+
+
+class ArmDriver(Protocol):
+    """Seven joints under position control."""
+
+    joint_names: tuple[str, ...]
+
+    def read(self) -> JointReading:
+        """Newest measured joints."""
+        ...
+
+    def command(self, position: Array) -> None:
+        """Joint targets (7,) [rad] for the next tick; raises EmergencyStopError, or ValueError outside the ranges."""
+        ...
+
+
+class HandDriver(Protocol):
+    """Twenty joints under position control."""
+
+    joint_names: tuple[str, ...]
+
+    def read(self) -> JointReading:
+        """Newest measured joints."""
+        ...
+
+    def command(self, position: Array) -> None:
+        """Joint targets (20,) [rad] for the next tick; raises EmergencyStopError, or ValueError outside the ranges."""
+        ...
+
+
+class CameraDriver(Protocol):
+    """A colour or RGB-D camera. `fps` is how often `read` has a new frame."""
+
+    name: str
+    fps: float
+
+    def read(self) -> CameraFrame:
+        """Newest frame of the running stream."""
+        ...
+
+    def capture(self, size: tuple[int, int] | None = None) -> CameraFrame:
+        """A still now, in the native image size or in `size` (height, width)."""
+        ...
+
+
+class BeltDriver(Protocol):
+    """A conveyor belt."""
+
+    def read(self) -> BeltReading:
+        """Newest measured speed."""
+        ...
+
+    def command(self, speed: float) -> None:
+        """Target speed [m/s]; raises EmergencyStopError, or ValueError outside the range."""
+        ...
+
+
+class CellDrivers(Protocol):
+    """All drivers of a cell and its 50 Hz clock."""
+
+    arms: Mapping[str, ArmDriver]
+    hands: Mapping[str, HandDriver]
+    cameras: Mapping[str, CameraDriver]
+    belt: BeltDriver
+
+    def tick(self) -> int:
+        """Send what was commanded, wait for the next 20 ms (or step a bench that runs as fast as it can); its number."""
+        ...
+
+    def state(self) -> Array:
+        """Measured joints of the whole cell, (54,) [rad]: right arm, right hand, left arm, left hand."""
+        ...
+
+    def command(self, action: Array) -> None:
+        """Joint targets of the whole cell, (54,) [rad]."""
+        ...
+
+    def stop(self) -> None:
+        """Emergency stop: holds the arms where they are, stops the belt, latches."""
+        ...
+
+    def reset_stop(self) -> None:
+        """Release the latch."""
+        ...
+
+    @property
+    def is_stopped(self) -> bool:
+        """True while the emergency stop is latched."""
+        ...
