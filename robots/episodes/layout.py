@@ -37,15 +37,30 @@ class Slot(NamedTuple):
 
     def data(self, root: Path, template: str = DATA_PATH) -> Path:
         """The data file of this slot."""
-        return root / template.format(chunk_index=self.chunk, file_index=self.file)
+        return place(root, template, chunk_index=self.chunk, file_index=self.file)
 
     def video(self, root: Path, key: str, template: str = VIDEO_PATH) -> Path:
         """The video file of one camera in this slot."""
-        return root / template.format(video_key=key, chunk_index=self.chunk, file_index=self.file)
+        return place(root, template, video_key=key, chunk_index=self.chunk, file_index=self.file)
 
     def episodes(self, root: Path) -> Path:
         """The episodes table of this slot."""
         return root / EPISODES_PATH.format(chunk_index=self.chunk, file_index=self.file)
+
+
+def place(root: Path, template: str, **values: Any) -> Path:
+    """A file of a folder from a path template of its info.json.
+
+    Raises:
+        DataError: a template with unknown fields, or one that leads out of the folder.
+    """
+    try:
+        path = Path(template.format(**values))
+    except (KeyError, IndexError, ValueError, AttributeError) as error:
+        raise DataError(f"path template {template!r} cannot be filled with {', '.join(values)}") from error
+    if path.is_absolute() or ".." in path.parts:
+        raise DataError(f"path template {template!r} leads out of the folder")
+    return root / path
 
 
 def new_info(fps: float, features: Mapping[str, Feature], robot_type: str | None) -> dict[str, Any]:

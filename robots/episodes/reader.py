@@ -42,16 +42,20 @@ class EpisodeRow:
         index: episode_index; look episodes up by it, never by position.
         length: rows.
         task: instruction text (the first one, if the episode has several).
+        tasks: all of them.
         extra: further facts of the episode.
         has_video: camera -> whether its video is there.
+        declared_missing: cameras that the table itself says this episode has no video of.
         first_row: global index of its first row.
     """
 
     index: int
     length: int
     task: str
+    tasks: list[str]
     extra: dict[str, Any]
     has_video: dict[str, bool]
+    declared_missing: frozenset[str]
     first_row: int
     data_path: Path
     videos: dict[str, VideoSpan]
@@ -80,17 +84,21 @@ class Episode:
 class EpisodesReader:
     """Read access to a folder.
 
+    Args:
+        root: the folder.
+        broken: when given, errors of broken episodes files are added to it and the other episodes are there.
+
     The episodes table is the truth: what is not in it (an interrupted commit) does not exist, and totals are counted.
 
     Raises:
         DataError: no v3.0 folder, or a broken file, named.
     """
 
-    def __init__(self, root: str | Path) -> None:
+    def __init__(self, root: str | Path, *, broken: list[DataError] | None = None) -> None:
         self.root = Path(root)
         self.info = layout.load_info(self.root)
         self.features: dict[str, Feature] = layout.features_of(self.info)
-        self._rows, fields = read_all_rows(self.root, with_stats=False)
+        self._rows, fields = read_all_rows(self.root, with_stats=False, broken=broken)
         self.extra_fields: dict[str, pa.Field] = fields or {}
         self.episodes = [self._episode_row(row) for row in self._rows]
         self._by_index = {row.index: row for row in self.episodes}
@@ -217,9 +225,11 @@ class EpisodesReader:
             index=int(row["episode_index"]),
             length=int(row["length"]),
             task=(row.get("tasks") or [""])[0],
+            tasks=row.get("tasks") or [""],
             extra={name: value for name, value in row.items() if is_extra(name)},
             has_video=has_video,
-            first_row=int(row["dataset_from_index"]),
+            declared_missing=frozenset(k for k in has_video if row.get(f"videos/{k}/available") is False),
+            first_row=int(row.get("dataset_from_index") or 0),
             data_path=slot.data(self.root, self.info["data_path"]),
             videos=videos,
         )

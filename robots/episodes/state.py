@@ -89,8 +89,15 @@ def has_slot(row: Mapping[str, Any], place: str) -> bool:
     return row.get(f"{place}chunk_index") is not None and row.get(f"{place}file_index") is not None
 
 
-def read_all_rows(root: Path, *, with_stats: bool) -> tuple[list[dict[str, Any]], dict[str, pa.Field] | None]:
+def read_all_rows(
+    root: Path, *, with_stats: bool, broken: list[DataError] | None = None
+) -> tuple[list[dict[str, Any]], dict[str, pa.Field] | None]:
     """Every row of meta/episodes in order of episode, with the columns of the extras (None when there is no file).
+
+    Args:
+        root: the folder.
+        with_stats: also read the statistics of every episode.
+        broken: when given, errors of broken files are added to it and the readable rows returned.
 
     Raises:
         DataError: a broken file, named, or an episode listed twice.
@@ -98,7 +105,13 @@ def read_all_rows(root: Path, *, with_stats: bool) -> tuple[list[dict[str, Any]]
     rows: list[dict[str, Any]] = []
     found: list[dict[str, pa.Field]] = []
     for path in sorted((root / "meta" / "episodes").glob("*/*.parquet")):
-        part, fields = tables.read_episode_rows(path, with_stats=with_stats)
+        try:
+            part, fields = tables.read_episode_rows(path, with_stats=with_stats)
+        except DataError as error:
+            if broken is None:
+                raise
+            broken.append(error)
+            continue
         rows += part
         found.append(fields)
     rows.sort(key=lambda row: int(row["episode_index"]))

@@ -157,6 +157,11 @@ def read_episode_rows(path: Path, *, with_stats: bool) -> tuple[list[dict[str, A
         reason = str(error).splitlines()[0]
         raise DataError(f"{path} is broken, as a killed recorder leaves it: {reason}") from error
     fields = {name: schema.field(name) for name in schema.names if is_extra(name)}
+    lacking = [
+        name for name in ("episode_index", "length", "data/chunk_index", "data/file_index") if name not in columns
+    ]
+    if lacking:
+        raise DataError(f"{path}: columns {lacking} are missing")
     rows = table.to_pylist()
     for row in rows:
         for name, field in fields.items():

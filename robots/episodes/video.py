@@ -12,6 +12,7 @@ import av
 import numpy as np
 from av.container import InputContainer
 from av.error import FFmpegError
+from av.video.reformatter import VideoReformatter
 from av.video.stream import VideoStream
 from numpy.typing import NDArray
 
@@ -165,9 +166,10 @@ def _decode_stamps(container: InputContainer, stream: VideoStream, wanted: NDArr
     left, last = set(rows), max(rows, default=0)
     if left:
         _seek(container, stream, _seconds(stream, min(rows)))
+        to_rgb = VideoReformatter()  # one for all frames: a frame's own would set up the conversion each time
         for frame in container.decode(stream):
             if frame.pts in left:
-                out[rows[frame.pts]] = frame.to_ndarray(format="rgb24")
+                out[rows[frame.pts]] = to_rgb.reformat(frame, format="rgb24").to_ndarray()
                 left.discard(frame.pts)
             if not left or (frame.pts is not None and frame.pts > last):
                 break

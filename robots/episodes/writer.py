@@ -27,7 +27,7 @@ from robots.errors import DataError
 
 
 class EpisodesWriter:
-    """Appends episodes to a folder; one writer a folder at a time (a lock file says so)."""
+    """Appends episodes to a folder; one writer a folder at a time (it locks the meta folder)."""
 
     def __init__(self, root: Path, state: FolderState, encoding: VideoEncoding) -> None:
         """Use `create`, `open` or `open_or_create`."""
@@ -260,7 +260,7 @@ def _move(source: Path, target: Path) -> None:
 
 
 def _lock(root: Path) -> int:
-    handle = os.open(root / "meta" / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    handle = os.open(root / "meta", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
