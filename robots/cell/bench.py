@@ -42,7 +42,7 @@ CAMERAS = (
     CameraDescription("right_wrist", "right_wrist", (0.006, 0.075, 0.035), (0.02, 0.012, -0.14), 229.0, 320, 320),
     CameraDescription("left_wrist", "left_wrist", (0.006, 0.075, 0.035), (0.006, 0.075, -1.0), 229.0, 320, 320,
                       up=(0.0, 1.0, 0.0)),
-    CameraDescription("external", "world", (1.35, -0.10, 0.80), (0.70, -0.12, 0.08), 300.0, 320, 240,
+    CameraDescription("external", "world", (1.35, -0.10, 0.80), (0.70, -0.12, 0.08), 600.0, 640, 480,
                       has_depth=True, is_policy_view=False),
 )  # fmt: skip
 

@@ -104,7 +104,7 @@ def instruction(object_name: str, bin_side: str) -> str:
     return f"pick up the {object_name} and place it in the {bin_side} bin"
 
 
-def sample_initial_state(  # noqa: PLR0913  (each argument pins one thing that is drawn otherwise)
+def sample_initial_state(
     cell: CellDescription,
     rng: np.random.Generator,
     *,

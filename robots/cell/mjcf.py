@@ -74,7 +74,7 @@ def robot_spec(
 
 
 def _set_options(spec: mujoco.MjSpec) -> None:
-    """Euler, as implicitfast of MuJoCo 4.0.0 diverges on a free body held between fingers; elliptic cones for the ball."""
+    """Euler, as implicitfast of MuJoCo 4.0.0 diverges on a free body between fingers; elliptic cones for the ball."""
     spec.option.timestep, spec.option.iterations, spec.option.impratio = 0.002, 30, 10
     spec.option.integrator = mujoco.mjtIntegrator.mjINT_EULER
     spec.option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC

@@ -1,4 +1,4 @@
-"""The intended motion of a demonstration: minimum-jerk segments in the frames of the moving belt and of the bin. Pure."""
+"""The intended motion of a demonstration: minimum-jerk segments in the frames of belt and bin. Pure."""
 
 import math
 from dataclasses import dataclass

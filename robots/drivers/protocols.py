@@ -112,7 +112,7 @@ class CellDrivers(Protocol):
     belt: BeltDriver
 
     def tick(self) -> int:
-        """Send what was commanded, wait for the next 20 ms (or step a bench that runs as fast as it can); its number."""
+        """Send what was commanded and wait for the next 20 ms (a fast bench steps at once); number of the tick."""
         ...
 
     def state(self) -> Array:

@@ -1,0 +1,1 @@
+"""Where things are, from what the external RGB-D camera sees. Driver data in, poses out."""
