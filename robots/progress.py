@@ -4,6 +4,7 @@ Events: progress, log, metric, artifact, done, error. `run_command` turns antici
 statuses: 0 done, 1 the data says no, 2 bad usage, 143 stopped on request (the folder can be resumed).
 """
 
+import argparse
 import json
 import math
 import signal
@@ -38,6 +39,7 @@ class Progress:
         self.stop_requested = False
         self._stream = stream or (sys.stdout if events else sys.stderr)
         self._bar: tqdm[Any] | None = None
+        self._unit = ""
 
     def progress(self, done: int, total: int | None, unit: str) -> None:
         """Say how far the work is. This is a safe point: raises StopRequestedError once a stop was asked for."""
@@ -82,9 +84,9 @@ class Progress:
             self._bar = None
 
     def _advance_bar(self, done: int, total: int | None, unit: str) -> None:
-        if self._bar is None or self._bar.unit != f" {unit}":
+        if self._bar is None or self._unit != unit:
             self.close()
-            self._bar = tqdm(total=total, unit=f" {unit}", file=self._stream, disable=None)
+            self._bar, self._unit = tqdm(total=total, unit=f" {unit}", file=self._stream, disable=None), unit
         self._bar.total = total
         self._bar.update(done - self._bar.n)
 
@@ -98,6 +100,12 @@ class Progress:
 
     def _emit(self, event: dict[str, Any]) -> None:
         print(json.dumps(_finite(event), default=str), file=self._stream, flush=True)
+
+
+def add_report_options(parser: argparse.ArgumentParser) -> None:
+    """The options every long command shares: `--events` and `--json OUT`."""
+    parser.add_argument("--events", action="store_true", help="print one JSON object a line instead of a bar")
+    parser.add_argument("--json", type=Path, metavar="OUT", help="write the result to this file")
 
 
 def run_command(

@@ -4,7 +4,10 @@ from robots.episodes.check import CheckReport, check_episodes
 from robots.episodes.features import Feature
 from robots.episodes.importing import ImportReport, import_episodes
 from robots.episodes.merge import merge_episodes
+from robots.episodes.plotdata import episode_series
+from robots.episodes.proxy import write_clip
 from robots.episodes.reader import Episode, EpisodeRow, EpisodesReader, VideoSpan
+from robots.episodes.recover import recover_episodes
 from robots.episodes.video import VideoEncoding
 from robots.episodes.writer import EpisodesWriter
 
@@ -19,6 +22,9 @@ __all__ = [
     "VideoEncoding",
     "VideoSpan",
     "check_episodes",
+    "episode_series",
     "import_episodes",
     "merge_episodes",
+    "recover_episodes",
+    "write_clip",
 ]
