@@ -170,6 +170,7 @@ class BenchSimulation:
         self._refuse_when_stopped()
         look = Appearance(light_color=LIGHT_COLORS[self.light])
         self.scene.reset(InitialState(**{**vars(initial), "appearance": look, "belt_raise": 0.0}))
+        self._rng = np.random.default_rng([initial.seed, 2])  # a trial's noise is its own, whatever came before
         self.belt_speed = initial.belt_speed
         self._target = self.cell.home_state
         self.judge = TrialJudge(self.cell, self.world, initial.bin)
