@@ -26,7 +26,7 @@ PAGES = (
     Page("Datasets", "layers", "s", "datasets:list", is_research=True),
     Page("Policies", "policy", "p", "policies:list", is_research=True),
     Page("Studies", "study", "t", "studies:list"),
-    Page("Results", "results", "r", "studies:results", is_research=True),
+    Page("Results", "results", "r", "results:list", is_research=True),
     Page("Live", "live", "l", "live:index"),
     Page("Runs", "runs", "j", "runs:list", is_research=True),
 )

@@ -1,0 +1,104 @@
+"""What the results page shows, already computed, and the one question it asks for it."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from frontend.dashboards.filters import Filters
+from frontend.figures.data import CellMean, EffectPoint, ModeCounts, RatePoint, StageCurve, TimeCurve
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell of the success table; rate and bounds are None without trials."""
+
+    successes: int
+    trials: int
+    rate: float | None
+    low: float | None
+    high: float | None
+    href: str
+
+
+@dataclass(frozen=True)
+class Row:
+    """One arm of the success table. `detail` says what the arm is, empty while its identity is hidden."""
+
+    arm: str
+    detail: str
+    is_simulated: bool
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True)
+class EffectLine:
+    """One effect as the page tells it: numbers for the plot, p-value, and a sentence that claims no more."""
+
+    point: EffectPoint
+    p: float
+    sentence: str
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One box of a filter: the value that stands in the address, and its label."""
+
+    value: str
+    label: str
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Trials of the study by state, after the filters."""
+
+    confirmed: int = 0
+    waiting: int = 0
+    invalid: int = 0
+
+
+@dataclass(frozen=True)
+class Content:
+    """Everything on a study's results page."""
+
+    slug: str
+    name: str
+    is_simulated: bool
+    is_blinded: bool
+    shows_names: bool
+    data_version: str
+    counts: Counts
+    columns: tuple[str, ...]
+    rows: tuple[Row, ...]
+    bars: tuple[RatePoint, ...] = ()
+    effects: tuple[EffectLine, ...] = ()
+    effects_missing: str = ""
+    factor_names: tuple[str, str] = ("world", "behavior")
+    cell_means: tuple[CellMean, ...] = ()
+    stages: tuple[StageCurve, ...] = ()
+    modes: tuple[ModeCounts, ...] = ()
+    times: tuple[TimeCurve, ...] = ()
+    notes: tuple[str, ...] = ()
+    exports: tuple[Choice, ...] = ()
+
+
+class HiddenStudyError(Exception):
+    """The viewer may not see the study's results; the message says why, for people."""
+
+
+class UnknownStudyError(Exception):
+    """There is no such study."""
+
+
+class Queries(Protocol):
+    """Where the numbers come from, for the current viewer. All raise HiddenStudyError and UnknownStudyError."""
+
+    def choices(self, slug: str) -> tuple[tuple[Choice, ...], tuple[Choice, ...]]:
+        """Conditions and arms to filter by."""
+        ...
+
+    def content(self, slug: str, filters: Filters) -> Content:
+        """The page of a study."""
+        ...
+
+    def data_version(self, slug: str, filters: Filters) -> str:
+        """A short name of the numbers' state: the same name means the same numbers."""
+        ...

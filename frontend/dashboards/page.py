@@ -1,0 +1,91 @@
+"""The body of a study's results page: content in, components out."""
+
+from typing import Any
+
+from dash import html
+
+from frontend import figures
+from frontend.dashboards.content import Content
+from frontend.dashboards.filters import Filters, format_filters
+from frontend.dashboards.parts import card, effects_list, empty, export_links, graph, notice, success_table
+
+
+def page_body(content: Content, filters: Filters, theme: str) -> list[Any]:
+    """All cards of the page, or an empty state in words."""
+    head = [*_notices(content, filters), _summary(content, filters)]
+    if not content.counts.confirmed:
+        return [*head, _empty(content, filters)]
+    percent = f"{100 * filters.confidence:g} % Wilson intervals"
+    return [
+        *head,
+        card("Success by arm and condition", success_table(content), percent),
+        card("Success", graph("success-bars", figures.success_bars(content.bars, theme_name=theme)), percent),
+        *_effects(content, theme),
+        html.Div(_how_trials_end(content, theme), className="grid wide-cells"),
+    ]
+
+
+def _effects(content: Content, theme: str) -> list[Any]:
+    if content.effects_missing:
+        return [card("Main effects and interaction", html.P(content.effects_missing, className="soft"))]
+    points = [line.point for line in content.effects]
+    forest = graph("effects-forest", figures.effects_forest(points, theme_name=theme))
+    a, b = content.factor_names
+    interaction = figures.interaction_plot(content.cell_means, a_name=a, b_name=b, theme_name=theme)
+    return [
+        card(
+            "Main effects and interaction",
+            [forest, effects_list(content.effects)],
+            "in points, averaged over conditions",
+        ),
+        card("Interaction plot", graph("interaction-plot", interaction), "parallel lines: no interaction"),
+    ]
+
+
+def _how_trials_end(content: Content, theme: str) -> list[Any]:
+    return [
+        card("Failure modes", graph("failure-modes", figures.failure_modes(content.modes, theme_name=theme))),
+        card("Stages reached", graph("stage-funnel", figures.stage_funnel(content.stages, theme_name=theme))),
+        card("Time to success", graph("time-to-success", figures.time_to_success(content.times, theme_name=theme))),
+    ]
+
+
+def _notices(content: Content, filters: Filters) -> list[Any]:
+    found = [notice(text) for text in content.notes]
+    if content.is_blinded and not content.shows_names:
+        found.append(notice("This study is blinded: arms show as codes, and effects of the factors stay hidden."))
+    elif content.is_blinded:
+        found.append(
+            notice("This study is blinded. Looking at results by policy before unblinding weakens them.", "warn")
+        )
+    if filters.data_version and filters.data_version != content.data_version:
+        found.append(
+            notice(
+                f"The data changed since this link was made: it showed version {filters.data_version}, "
+                f"the trials are now at {content.data_version}.",
+                "warn",
+            )
+        )
+    return found
+
+
+def _summary(content: Content, filters: Filters) -> html.Div:
+    counts = content.counts
+    parts = [f"{counts.confirmed} scored trials"]
+    parts += [f"{counts.waiting} not yet scored"] if counts.waiting else []
+    parts += [f"{counts.invalid} invalid, not counted"] if counts.invalid else []
+    link = format_filters(Filters(**{**vars(filters), "data_version": content.data_version}))
+    text = html.Span(
+        [" · ".join(parts), " · data version ", html.A(content.data_version, href=link, title="Link to this view")]
+    )
+    return html.Div([html.Span(text, className="soft"), export_links(content.exports)], className="spread")
+
+
+def _empty(content: Content, filters: Filters) -> html.Div:
+    if filters.conditions or filters.arms or filters.until:
+        return empty("No scored trial matches these filters", "Clear a filter to see the study's other trials.")
+    if content.counts.waiting:
+        return empty("Trials wait for their outcome", "Results appear here as soon as an operator has scored a trial.")
+    return empty(
+        "No scored trials yet", "Lock the study and run trials in the console; results appear here as they come."
+    )

@@ -1,0 +1,87 @@
+"""Building blocks of the results page: table, effects, badges, empty states."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from dash import dcc, html
+
+from frontend.dashboards.content import Cell, Choice, Content, EffectLine, Row
+
+GRAPH_CONFIG = {"displaylogo": False, "toImageButtonOptions": {"format": "svg", "scale": 2}, "responsive": True}
+
+
+def success_table(content: Content) -> html.Div:
+    """Arms by conditions: k of n, rate and interval; every cell opens its trials."""
+    head = html.Tr(
+        [html.Th("Arm", scope="col"), *[html.Th(c, scope="col", className="number") for c in content.columns]]
+    )
+    return html.Div(
+        html.Table(
+            [html.Thead(head), html.Tbody([_table_row(row) for row in content.rows])],
+            id="success-table",
+            className="results-table",
+        ),
+        className="table-scroll",
+    )
+
+
+def _table_row(row: Row) -> html.Tr:
+    name = [html.Span(row.arm, className="strong")]
+    if row.is_simulated:
+        name += [" ", simulated_badge()]
+    if row.detail:
+        name += [html.Br(), html.Span(row.detail, className="faint small")]
+    return html.Tr([html.Th(name, scope="row"), *[_table_cell(row.arm, cell) for cell in row.cells]])
+
+
+def _table_cell(arm: str, cell: Cell) -> html.Td:
+    if cell.rate is None:
+        return html.Td("no trials", className="number faint")
+    link = html.A(
+        [html.Span(f"{cell.rate:.0%}", className="strong"), f" {cell.successes}/{cell.trials}"],
+        href=cell.href,
+        title=f"Trials of {arm}",
+    )
+    bounds = html.Span(f"{cell.low:.0%} – {cell.high:.0%}", className="faint small")
+    return html.Td([link, html.Br(), bounds], className="number")
+
+
+def effects_list(lines: Sequence[EffectLine]) -> html.Ul:
+    """The effects in sentences, grouped trials named."""
+    return html.Ul(
+        [html.Li([html.Span(line.point.group, className="key"), " ", line.sentence]) for line in lines],
+        className="effects-list",
+    )
+
+
+def graph(identifier: str, figure: Any) -> dcc.Graph:
+    """A figure that fills its card."""
+    return dcc.Graph(id=identifier, figure=figure, config=GRAPH_CONFIG, className="plot")
+
+
+def card(title: str, children: Any, note: str = "") -> html.Section:
+    """A titled card; `note` stands small beside the title."""
+    head = [html.H2(title)] + ([html.Span(note, className="card-note")] if note else [])
+    return html.Section(
+        [html.Div(head, className="card-head"), html.Div(children, className="card-body")], className="card"
+    )
+
+
+def simulated_badge() -> html.Span:
+    """The mark of everything made on the bench cell."""
+    return html.Span("simulated", className="simulated", title="Made on the simulated bench cell")
+
+
+def notice(text: str, tone: str = "") -> html.Div:
+    """A sentence that the reader must not miss."""
+    return html.Div(text, className=f"notice {tone}".strip(), role="note")
+
+
+def empty(title: str, text: str) -> html.Div:
+    """What to do when there is nothing yet."""
+    return html.Div([html.H2(title), html.P(text)], className="empty")
+
+
+def export_links(exports: Sequence[Choice]) -> html.Div:
+    """Downloads of what the page shows, with its filters."""
+    return html.Div([html.A(e.label, href=e.value, className="button small") for e in exports], className="actions")

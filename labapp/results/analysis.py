@@ -1,0 +1,235 @@
+"""From counts to what the page shows: groups of conditions, rates, effects, stages, failure modes, times."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from frontend.dashboards.content import Cell, EffectLine, Row
+from frontend.figures.data import STAGES, CellMean, EffectPoint, ModeCounts, RatePoint, StageCurve, TimeCurve
+from labapp.results.arms import GROUNDING, Arm
+from labapp.results.tallies import TIME_STEP_S, OutcomeGroup, TimeGroup
+from labapp.statistics.counts import Count
+from labapp.statistics.factorial import CELLS, Table, factorial, pooled
+from labapp.statistics.proportions import rate
+from labapp.statistics.rows import order_levels
+from labapp.statistics.wording import effect_sentence
+from labapp.studies.models import Condition, FailureMode, Trial
+
+EFFECTS = ("main_a", "main_b", "interaction")
+
+
+@dataclass(frozen=True)
+class ConditionGroup:
+    """A set of conditions that the page counts together: one condition, or all shifted ones."""
+
+    label: str
+    condition_ids: frozenset[int]
+    slugs: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Design:
+    """The two factors of a study with their (low, high) levels, and the arms of each cell in the order of CELLS."""
+
+    names: tuple[str, str]
+    levels: tuple[tuple[str, str], tuple[str, str]]
+    cells: tuple[tuple[Arm, ...], ...]
+
+
+class Tally:
+    """Confirmed trials by arm and condition, added up as asked."""
+
+    def __init__(self, groups: Iterable[OutcomeGroup]) -> None:
+        self.groups = [group for group in groups if group.status == Trial.Status.CONFIRMED]
+        self._counts: dict[tuple[int, int], Count] = defaultdict(lambda: Count(0, 0))
+        for group in self.groups:
+            added = Count(group.trials if group.is_success else 0, group.trials)
+            self._counts[group.arm_id, group.condition_id] += added
+
+    def count(self, arm_ids: Iterable[int], condition_ids: Iterable[int]) -> Count:
+        """Successes and trials of these arms under these conditions."""
+        conditions = list(condition_ids)
+        total = Count(0, 0)
+        for arm_id in arm_ids:
+            for condition_id in conditions:
+                total += self._counts.get((arm_id, condition_id), Count(0, 0))
+        return total
+
+    def trials(self, arm_id: int) -> int:
+        """Confirmed trials of an arm."""
+        return sum(count.trials for (arm, _), count in self._counts.items() if arm == arm_id)
+
+
+def summary_groups(conditions: Sequence[Condition]) -> list[ConditionGroup]:
+    """All, nominal and shifted, as far as they differ."""
+    nominal = [c for c in conditions if not c.is_shifted]
+    shifted = [c for c in conditions if c.is_shifted]
+    together = _group("all", conditions)
+    parts = [_group("nominal", nominal), _group("shifted", shifted)] if nominal and shifted else []
+    return [together, *parts]
+
+
+def table_groups(conditions: Sequence[Condition]) -> list[ConditionGroup]:
+    """Columns of the success table: every condition, then all shifted ones together, then all."""
+    singles = [_group(c.label, [c]) for c in conditions]
+    shifted = [c for c in conditions if c.is_shifted]
+    groups = singles + ([_group("All shifted", shifted)] if 1 < len(shifted) < len(conditions) else [])
+    return [*groups, _group("All", conditions)] if len(singles) > 1 else groups
+
+
+def _group(label: str, conditions: Sequence[Condition]) -> ConditionGroup:
+    return ConditionGroup(label, frozenset(c.pk for c in conditions), tuple(c.slug for c in conditions))
+
+
+def table_rows(
+    arms: Sequence[Arm],
+    groups: Sequence[ConditionGroup],
+    tally: Tally,
+    confidence: float,
+    is_simulated: bool,
+    trials_href: str,
+) -> tuple[Row, ...]:
+    """The success table; `trials_href` is the address of the study's trials list."""
+
+    def cell(arm: Arm, group: ConditionGroup) -> Cell:
+        result = rate(*tally.count([arm.id], group.condition_ids), confidence)
+        href = f"{trials_href}?arm={arm.code}" + "".join(f"&condition={slug}" for slug in group.slugs)
+        return Cell(result.successes, result.trials, result.rate, result.low, result.high, href)
+
+    return tuple(Row(arm.name, arm.detail, is_simulated, tuple(cell(arm, group) for group in groups)) for arm in arms)
+
+
+def rate_points(
+    arms: Sequence[Arm], groups: Sequence[ConditionGroup], tally: Tally, confidence: float
+) -> tuple[RatePoint, ...]:
+    """Success of each arm in each group."""
+    points = []
+    for arm in arms:
+        for group in groups:
+            result = rate(*tally.count([arm.id], group.condition_ids), confidence)
+            points.append(RatePoint(arm.name, group.label, *result[:5]))
+    return tuple(points)
+
+
+def find_design(arms: Sequence[Arm]) -> Design | None:
+    """The 2 x 2 design among the arms, or None where they do not form one.
+
+    Partly grounded worlds and arms without factors stay outside it.
+    """
+    factored = [arm for arm in arms if arm.factors and "partly grounded" not in arm.factors.values()]
+    names = list(dict.fromkeys(name for arm in factored for name in arm.factors))
+    if len(names) != 2 or any(len(arm.factors) != 2 for arm in factored):
+        return None
+    try:
+        a, b = (order_levels([arm.factors[name] for arm in factored], name) for name in names)
+    except ValueError:
+        return None
+    cells = tuple(
+        tuple(arm for arm in factored if (arm.factors[names[0]], arm.factors[names[1]]) == (a[high_a], b[high_b]))
+        for high_a, high_b in CELLS
+    )
+    return Design((names[0], names[1]), (a, b), cells)
+
+
+def design_table(design: Design, tally: Tally, conditions: Sequence[Condition]) -> dict[str, list[Count]]:
+    """Condition -> counts of the four cells; arms that share a cell are added up."""
+    return {
+        condition.slug: [tally.count([arm.id for arm in cell], [condition.pk]) for cell in design.cells]
+        for condition in conditions
+    }
+
+
+def effect_lines(
+    design: Design, tally: Tally, conditions: Sequence[Condition], confidence: float
+) -> tuple[tuple[EffectLine, ...], tuple[str, ...]]:
+    """Main effects and interaction for all, nominal and shifted trials; and notes on what had to be left out."""
+    lines, notes = [], []
+    labels = effect_labels(design)
+    for group in summary_groups(conditions):
+        inside = [c for c in conditions if c.pk in group.condition_ids]
+        table = {slug: cells for slug, cells in design_table(design, tally, inside).items() if _any_trials(cells)}
+        result = factorial(table, confidence)
+        for effect in EFFECTS:
+            found = result.effects[effect]
+            if found is not None:
+                point = EffectPoint(
+                    labels[effect], group.label, 100 * found.estimate, 100 * found.low, 100 * found.high
+                )
+                lines.append(EffectLine(point, found.p, effect_sentence(labels[effect], found)))
+        if group.label == "all" and result.left_out:
+            notes.append(f"Effects leave out {', '.join(result.left_out)}: a cell of the design has no trials there.")
+    return tuple(lines), tuple(notes)
+
+
+def effect_labels(design: Design) -> dict[str, str]:
+    """Effects in words: "world grounding" for grounded - ungrounded, else "method cgvd over baseline"."""
+
+    def label(name: str, levels: tuple[str, str]) -> str:
+        return f"{name} grounding" if set(levels) == set(GROUNDING) else f"{name} {levels[1]} over {levels[0]}"
+
+    a, b = (label(name, levels) for name, levels in zip(design.names, design.levels, strict=True))
+    return {"main_a": a, "main_b": b, "interaction": f"the interaction of {design.names[0]} and {design.names[1]}"}
+
+
+def cell_means(
+    design: Design, tally: Tally, conditions: Sequence[Condition], confidence: float
+) -> tuple[CellMean, ...]:
+    """Pooled rates of the four cells, low level of the first factor first."""
+    table: Table = pooled(design_table(design, tally, conditions))
+    means = []
+    for (high_a, high_b), count in sorted(zip(CELLS, table["all"], strict=True)):
+        result = rate(*count, confidence)
+        if result.rate is not None and result.low is not None and result.high is not None:
+            levels = design.levels[0][high_a], design.levels[1][high_b]
+            means.append(CellMean(*levels, result.rate, result.low, result.high))
+    return tuple(means)
+
+
+def stage_curves(arms: Sequence[Arm], tally: Tally) -> tuple[StageCurve, ...]:
+    """Share of each arm's trials that reached each stage; trials without a stage are left out."""
+    curves = []
+    for arm in arms:
+        reached = dict.fromkeys(STAGES, 0)
+        for group in tally.groups:
+            if group.arm_id == arm.id and group.furthest_stage:
+                reached[group.furthest_stage] += group.trials
+        total = sum(reached.values())
+        if total:
+            shares = tuple(sum(list(reached.values())[i:]) / total for i in range(len(STAGES)))
+            curves.append(StageCurve(arm.name, total, shares))
+    return tuple(curves)
+
+
+def mode_counts(arms: Sequence[Arm], tally: Tally) -> tuple[ModeCounts, ...]:
+    """Failed trials of each arm by mode, in the order of the paper's list; "unnamed" where none was given."""
+    labels = {**dict(FailureMode.choices), "": "unnamed"}
+    result = []
+    for arm in arms:
+        modes = dict.fromkeys(labels, 0)
+        for group in tally.groups:
+            if group.arm_id == arm.id and not group.is_success:
+                modes[group.failure_mode] += group.trials
+        named = {labels[mode]: trials for mode, trials in modes.items() if trials}
+        result.append(ModeCounts(arm.name, tally.trials(arm.id), named))
+    return tuple(result)
+
+
+def time_curves(arms: Sequence[Arm], groups: Sequence[TimeGroup], tally: Tally) -> tuple[TimeCurve, ...]:
+    """Share of an arm's trials that had succeeded by the end of each step of time."""
+    last = max((group.step for group in groups), default=-1)
+    curves = []
+    for arm in arms:
+        by_step = {group.step: group.successes for group in groups if group.arm_id == arm.id}
+        total = tally.trials(arm.id)
+        if total and by_step:
+            so_far, share = 0, [0.0]
+            for step in range(last + 1):
+                so_far += by_step.get(step, 0)
+                share.append(so_far / total)
+            seconds = tuple(TIME_STEP_S * i for i in range(last + 2))
+            curves.append(TimeCurve(arm.name, total, seconds, tuple(share)))
+    return tuple(curves)
+
+
+def _any_trials(cells: Sequence[Count]) -> bool:
+    return any(cell.trials for cell in cells)

@@ -1,0 +1,87 @@
+"""Downloads: the success table and the trials behind it, with the names that the viewer may see."""
+
+import csv
+from collections.abc import Iterable, Iterator
+from io import StringIO
+from itertools import chain
+from typing import Any
+
+from django.db.models import F
+
+from frontend.dashboards.content import Content
+from frontend.dashboards.filters import Filters
+from labapp.results.arms import Arm, study_arms
+from labapp.results.tallies import selected_trials
+from labapp.studies.models import Study, Trial
+
+TABLE_COLUMNS = ("arm", "condition", "successes", "trials", "rate", "low", "high", "confidence", "is_simulated")
+CHUNK = 2000
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+
+# Column of the file -> where the trial has it. The first three columns and is_simulated are added per row.
+TRIAL_COLUMNS = {
+    "trial": F("pk"),
+    "started_at": F("started_at"),
+    "condition": F("condition__slug"),
+    "is_shifted": F("condition__is_shifted"),
+    "block": F("slot__block"),
+    "block_label": F("block_label"),
+    "object": F("slot__object__name"),
+    "success": F("is_success"),
+    "failure_mode": F("failure_mode"),
+    "furthest_stage": F("furthest_stage"),
+    "duration_s": F("duration_s"),
+    "latency_ms": F("latency_ms"),
+    "operator": F("operator__username"),
+    "operator_label": F("operator_label"),
+    "is_automatic": F("is_automatic"),
+}
+
+
+def csv_lines(header: Iterable[str], rows: Iterable[Iterable[Any]]) -> Iterator[str]:
+    """Lines of a CSV file, one at a time."""
+    buffer = StringIO()
+    writer = csv.writer(buffer)
+    for row in chain([header], rows):
+        writer.writerow([plain(value) for value in row])
+        yield buffer.getvalue()
+        buffer.seek(0)
+        buffer.truncate()
+
+
+def plain(value: Any) -> Any:
+    """A value as the command line reads it back; a text that a spreadsheet would run gets a leading quote."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return int(value)
+    if isinstance(value, str) and value.startswith(FORMULA_STARTS):
+        return f"'{value}"
+    return value.isoformat() if hasattr(value, "isoformat") else value
+
+
+def table_lines(content: Content, confidence: float) -> Iterator[str]:
+    """The success table in long form: one line per arm and column of the page."""
+    rows = (
+        (row.arm, column, cell.successes, cell.trials, cell.rate, cell.low, cell.high, confidence, row.is_simulated)
+        for row in content.rows
+        for column, cell in zip(content.columns, row.cells, strict=True)
+    )
+    return csv_lines(TABLE_COLUMNS, rows)
+
+
+def trial_lines(study: Study, filters: Filters, with_names: bool) -> Iterator[str]:
+    """The confirmed trials, one line each, read in chunks whatever their number.
+
+    Factor columns are there only where names are: a factor level identifies an arm.
+    """
+    arms = {arm.id: arm for arm in study_arms(study, with_names)}
+    factors = list(dict.fromkeys(name for arm in arms.values() for name in arm.factors))
+    trials = selected_trials(study, filters).filter(status=Trial.Status.CONFIRMED).order_by("started_at", "pk")
+    values = trials.values_list("arm_id", *TRIAL_COLUMNS.values()).iterator(chunk_size=CHUNK)
+    header = ["arm", "policy", *factors, *TRIAL_COLUMNS, "is_simulated"]
+    return csv_lines(header, ([*_arm_values(arms[v[0]], factors), *v[1:], study.is_simulated] for v in values))
+
+
+def _arm_values(arm: Arm, factors: list[str]) -> list[str]:
+    return [arm.code, arm.name, *(arm.factors.get(name, "") for name in factors)]

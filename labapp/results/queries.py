@@ -1,0 +1,127 @@
+"""The `queries` object of the results dashboard: access, two aggregates, analysis."""
+
+from collections.abc import Sequence
+
+from django.urls import reverse
+
+from frontend.dashboards.content import Choice, Content, Counts
+from frontend.dashboards.filters import Filters, format_filters
+from labapp.accounts.models import User
+from labapp.results import analysis
+from labapp.results.access import current_viewer, sees_names, visible_study
+from labapp.results.arms import Arm, study_arms, study_conditions
+from labapp.results.tallies import OutcomeGroup, outcome_groups, selected_trials, time_groups, version_of
+from labapp.studies.models import Condition, Study, StudyEvent, Trial
+
+HIDDEN_EFFECTS = "Effects by factor stay hidden until the PI unblinds the study: they would tell the codes apart."
+NO_DESIGN = "The arms of this study do not form a 2 x 2 design of two factors, so there are no main effects."
+
+
+class DatabaseQueries:
+    """Answers the dashboard for whoever is the current viewer."""
+
+    def choices(self, slug: str) -> tuple[tuple[Choice, ...], tuple[Choice, ...]]:
+        """Conditions and arms to filter by."""
+        user = current_viewer.get()
+        study = visible_study(user, slug)
+        arms = study_arms(study, sees_names(user, study))
+        return (
+            tuple(Choice(c.slug, c.label) for c in study_conditions(study)),
+            tuple(Choice(arm.code, arm.name) for arm in arms),
+        )
+
+    def content(self, slug: str, filters: Filters) -> Content:
+        """A study's results page."""
+        user = current_viewer.get()
+        return study_content(visible_study(user, slug), user, filters)
+
+    def data_version(self, slug: str, filters: Filters) -> str:
+        """Version of the counts that the page would show now."""
+        study = visible_study(current_viewer.get(), slug)
+        return version_of(outcome_groups(selected_trials(study, filters)))
+
+
+def study_content(study: Study, user: User, filters: Filters) -> Content:
+    """Everything on the page, from two aggregates over the trials and three small look-ups."""
+    with_names = sees_names(user, study)
+    trials = selected_trials(study, filters)
+    groups = outcome_groups(trials)
+    tally = analysis.Tally(groups)
+    arms = [arm for arm in study_arms(study, with_names) if not filters.arms or arm.code in filters.arms]
+    conditions = [c for c in study_conditions(study) if not filters.conditions or c.slug in filters.conditions]
+    columns = analysis.table_groups(conditions)
+    is_simulated = study.is_simulated or bool(study.cell and study.cell.is_simulated)
+    effects = _effects(arms, conditions, tally, filters.confidence, with_names)
+    return Content(
+        slug=study.slug,
+        name=study.name,
+        is_simulated=is_simulated,
+        is_blinded=study.is_blinded,
+        shows_names=with_names,
+        data_version=version_of(groups),
+        counts=_counts(groups),
+        columns=tuple(group.label for group in columns),
+        rows=analysis.table_rows(arms, columns, tally, filters.confidence, is_simulated, trials_href(study)),
+        bars=analysis.rate_points(arms, analysis.summary_groups(conditions), tally, filters.confidence),
+        stages=analysis.stage_curves(arms, tally),
+        modes=analysis.mode_counts(arms, tally),
+        times=analysis.time_curves(arms, time_groups(trials), tally),
+        exports=_exports(study, filters),
+        **{**effects, "notes": (*_deviations(study), *effects.get("notes", ()))},
+    )
+
+
+def trials_href(study: Study) -> str:
+    """Address of the study's trials list."""
+    return f"/studies/{study.slug}/trials/"
+
+
+def _effects(
+    arms: Sequence[Arm], conditions: Sequence[Condition], tally: analysis.Tally, confidence: float, with_names: bool
+) -> dict:
+    if not with_names:
+        return {"effects_missing": HIDDEN_EFFECTS}
+    design = analysis.find_design(arms)
+    if design is None:
+        return {"effects_missing": NO_DESIGN}
+    lines, notes = analysis.effect_lines(design, tally, conditions, confidence)
+    if any(len(cell) > 1 for cell in design.cells):
+        notes = (*notes, "Some cells of the design hold several arms; effects add their trials up.")
+    return {
+        "effects": lines,
+        "cell_means": analysis.cell_means(design, tally, conditions, confidence),
+        "factor_names": design.names,
+        "notes": notes,
+    }
+
+
+def _counts(groups: Sequence[OutcomeGroup]) -> Counts:
+    def total(*statuses: str) -> int:
+        return sum(group.trials for group in groups if group.status in statuses)
+
+    status = Trial.Status
+    return Counts(total(status.CONFIRMED), total(status.RUNNING, status.PROPOSED), total(status.INVALID))
+
+
+def _deviations(study: Study) -> tuple[str, ...]:
+    """Unblinding before the study finished and every later change of the plan, as notes."""
+    kinds = StudyEvent.Kind
+    notes = []
+    if (
+        study.unblinded_at
+        and not study.is_imported
+        and (not study.finished_at or study.unblinded_at < study.finished_at)
+    ):
+        notes.append(f"Unblinded on {study.unblinded_at:%Y-%m-%d %H:%M} UTC, before the study finished.")
+    for event in study.events.filter(kind__in=[kinds.AMENDED, kinds.ARM_WITHDRAWN]).order_by("created_at"):
+        what = f"{event.get_kind_display()} on {event.created_at:%Y-%m-%d}"
+        notes.append(f"Deviation: {what}: {event.reason or 'no reason given'}.")
+    return tuple(notes)
+
+
+def _exports(study: Study, filters: Filters) -> tuple[Choice, ...]:
+    query = format_filters(filters)
+    return tuple(
+        Choice(reverse(f"results:{name}", args=[study.slug]) + query, label)
+        for name, label in (("table_csv", "Table as CSV"), ("rows_csv", "Rows as CSV"))
+    )
