@@ -15,7 +15,8 @@ from labapp.runs.models import Run, RunArtifact
 def artifact_store(*, run_id: int, out: Path, artifact: Artifact) -> RunArtifact:
     """Upload one file or folder and note it; the same path again replaces it."""
     source = _inside(out, artifact.path)
-    prefix = f"runs/{run_id}/{artifact.path.strip('/')}"
+    relative = source.relative_to(out.resolve()).as_posix()
+    prefix = f"runs/{run_id}/{relative}"
     if source.is_dir():
         stored = storage.put_folder(source, prefix)
         sha256, size, count = stored.sha256, stored.size_bytes, stored.file_count
@@ -24,7 +25,7 @@ def artifact_store(*, run_id: int, out: Path, artifact: Artifact) -> RunArtifact
         sha256, size, count = file.sha256, file.size_bytes, 0
     row, _ = RunArtifact.objects.update_or_create(
         run_id=run_id,
-        path=artifact.path,
+        path=relative,
         defaults={
             "kind": artifact.kind,
             "prefix": prefix,
