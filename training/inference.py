@@ -88,7 +88,7 @@ class TrainedPolicy:
     def _view(self, images: Mapping[str, np.ndarray], view: str) -> np.ndarray:
         if view not in images:
             raise ValueError(f"view {view!r} is missing; got {', '.join(images) or 'none'}")
-        image = images[view]
+        image = np.asarray(images[view])
         if image.dtype != np.uint8 or image.ndim != 3 or image.shape[2] != 3:
             raise ValueError(f"view {view!r} is {image.dtype} {image.shape}, expected uint8 (height, width, 3)")
         return resize(image[None], self.net.shape.image_size)[0]

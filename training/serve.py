@@ -43,7 +43,8 @@ class PolicyServer(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
                 "embodiment": shape.embodiments[0],
                 "views": list(shape.views),
                 "state_dim": shape.state_dim,
-                "step": self.policy.facts.step,
+                "image_size": shape.image_size,
+                "chunk": shape.chunk,
             }
         try:
             return self._act(request)

@@ -27,10 +27,13 @@ def take_step(job: Job, state: TrainState, batch: Batch, rate: float) -> float:
 
 
 def batch_loss(job: Job, net: Policy, batch: Batch) -> Tensor:
-    """Flow loss of a batch: images are encoded once, `flow_samples` flow times are drawn for each."""
+    """Flow loss of a batch: images are encoded once, `flow_samples` flow times are drawn for each.
+
+    Padded ticks enter neither the loss nor, through attention, the prediction of the others.
+    """
     K = job.recipe.flow_samples
-    x_1 = torch.from_numpy(batch.latent).repeat_interleave(K, 0)
     is_valid = torch.from_numpy(batch.is_valid).repeat_interleave(K, 0)
+    x_1 = torch.from_numpy(batch.latent).repeat_interleave(K, 0).masked_fill(~is_valid[..., None], 0)
     x_0, t = torch.randn_like(x_1), torch.rand(len(x_1))
     with torch.autocast("cpu", torch.bfloat16, enabled=job.bfloat16):
         task = net.encode(observe(job, batch))
