@@ -66,7 +66,7 @@ def look(drivers: CellDrivers, cell: CellDescription, object_name: str) -> SeenO
     return SeenObject(thing, sighting.position, sighting.yaw, drivers.belt.read().speed, sighting.belt_top)
 
 
-def demonstrate(  # noqa: PLR0913  (a session brings people, place and task together)
+def demonstrate(
     drivers: CellDrivers,
     cell: CellDescription,
     kinematics: ArmKinematics,
