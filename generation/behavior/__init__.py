@@ -1,0 +1,1 @@
+"""Where simulated motion comes from: `adapt` retargets a demonstration, `synthesize` plans with no human reference."""
