@@ -1,4 +1,4 @@
-"""Blocks of attempts on disk: a block is one file, whole or absent, so that a killed run resumes behind the last one."""
+"""Blocks of attempts on disk: one file each, whole or absent, so that a killed run resumes behind the last one."""
 
 import json
 import os

@@ -1,6 +1,6 @@
 """Configurations of the generation commands; a run's resolved one is saved as OUT/config.json."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -39,19 +39,20 @@ class GenerateConfig:
     workers: int = 0
     shard: int = 20
     block: int = 16
-    noise: NoiseLevels = NoiseLevels()
+    noise: NoiseLevels = field(default_factory=NoiseLevels)
     min_yield: float = 0.05
 
     def __post_init__(self) -> None:
         known = [o.name for o in BENCH_CELL.objects]
         low, high = self.belt_speed
+        fastest = BENCH_CELL.belt.max_speed
         checks = [
             (self.n >= 1, "n", f"must be >= 1, not {self.n}"),
             (self.seed >= 0, "seed", f"must be >= 0, not {self.seed}"),
             (bool(self.objects), "objects", "must name at least one object"),
             (not set(self.objects) - set(known), "objects", f"must be among {', '.join(known)}, not {self.objects}"),
             (0 <= low <= high, "belt_speed", f"must be [lowest, highest] and >= 0, not {list(self.belt_speed)}"),
-            (high <= BENCH_CELL.belt.max_speed, "belt_speed", f"must be <= {BENCH_CELL.belt.max_speed} m/s, not {high}"),
+            (high <= fastest, "belt_speed", f"must be <= {fastest} m/s, not {high}"),
             (16 <= self.image_size <= 640, "image_size", f"must be 16..640 px, not {self.image_size}"),
             (self.image_size % 2 == 0, "image_size", f"must be even for video, not {self.image_size}"),
             (1 <= self.camera_fps <= 50, "camera_fps", f"must be 1..50, not {self.camera_fps}"),
@@ -62,9 +63,9 @@ class GenerateConfig:
             (self.behavior == "synthesize" or self.demonstrations is not None, "demonstrations",
              "an episodes folder is needed to adapt from"),
         ]  # fmt: skip
-        for is_fine, field, message in checks:
+        for is_fine, name, message in checks:
             if not is_fine:
-                raise ConfigError(message, field)
+                raise ConfigError(message, name)
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,8 @@ class RegisterConfig:
 
     Attributes:
         bench_seed: of the cell's hidden truth. seed: of the excitation and the board poses.
-        board_views: checkerboard images a camera. excitation_s: recording to fit the arm on [s]. holdout_s: to check it.
+        board_views: checkerboard images a camera.
+        excitation_s: recording to fit the arm on [s]. holdout_s: recording to check it on [s].
     """
 
     bench_seed: int = 0
@@ -90,6 +92,6 @@ class RegisterConfig:
             (4 <= self.excitation_s <= 300, "excitation_s", f"must be 4..300 s, not {self.excitation_s}"),
             (2 <= self.holdout_s <= 120, "holdout_s", f"must be 2..120 s, not {self.holdout_s}"),
         ]
-        for is_fine, field, message in checks:
+        for is_fine, name, message in checks:
             if not is_fine:
-                raise ConfigError(message, field)
+                raise ConfigError(message, name)

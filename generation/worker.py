@@ -1,4 +1,4 @@
-"""What a worker process does: simulate a block, render a shard. Both are idempotent: what is there is not made again."""
+"""What a worker process does: simulate a block, render a shard. Idempotent: what is there is not made again."""
 
 import os
 import shutil

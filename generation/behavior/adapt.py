@@ -1,8 +1,8 @@
 """Grounded behavior: a demonstration's motion, moved to another object pose, belt speed and bin.
 
-Every time step of the demonstration is expressed in the frame it refers to: the *moving* object's (a frame that rides on
-the belt) while the hand comes, closes and lifts, the bin's while it places, the cell's at home. The recorded motion in
-that frame, with its timing and tremor, is then laid over the new scene:
+Every time step of the demonstration is expressed in the frame it refers to: the *moving* object's (a frame that rides
+on the belt) while the hand comes, closes and lifts, the bin's while it places, the cell's at home. The recorded motion
+in that frame, with its timing and tremor, is then laid over the new scene:
 
     p'(t) = sum over frames F of w_F(s) * (Rz(dpsi_F) (p(s) - F(s)) + F'(t)),     s = warp(t)
 
@@ -128,9 +128,7 @@ def _belt_frames(demo: Demonstration, task: PickTask, s: Array, t: Array) -> tup
     """Top centres of the recorded and of the new object (T, 3): riding until the lift, then slowing to a stop."""
     lift = demo.segments.lift * CONTROL_DT
     new_lift = lift + (t[-1] - s[-1])
-    old = demo.task.center(_ride(s, lift)) + [0, 0, demo.task.object.half_height]
-    new = task.center(_ride(t, new_lift)) + [0, 0, task.object.half_height]
-    return old, new
+    return demo.task.top_center(_ride(s, lift)), task.top_center(_ride(t, new_lift))
 
 
 def _ride(t: Array, lift: float) -> Array:

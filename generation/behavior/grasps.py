@@ -1,9 +1,9 @@
 """Grasp proposals for a downward hand: antipodal pairs on horizontal slices of the object, scored.
 
 The hand closes in a horizontal plane, so a grasp is a chord of a slice of the object: a random point of the slice's
-outline, the ray into the object within the friction cone, and the point where it leaves. Chords that both ends' friction
-cones contain and that fit between the pads are scored by friction margin, distance from the centre of mass, depth and
-heading, and one of the best is drawn.
+outline, the ray into the object within the friction cone, and the point where it leaves. Chords that both ends'
+friction cones contain and that fit between the pads are scored by friction margin, distance from the centre of mass,
+depth and heading, and one of the best is drawn.
 """
 
 import math

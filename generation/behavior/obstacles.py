@@ -1,7 +1,7 @@
 """Clearance of the hand and what it carries from belt, bins and floor, from geometry alone.
 
-The hand is a cloud of spheres along its capsules (palm and fingers, wide open), the surroundings are boxes. Coarse and on
-the safe side; physics has the last word.
+The hand is a cloud of spheres along its capsules (palm and fingers, wide open), the surroundings are boxes. Coarse and
+on the safe side; physics has the last word.
 """
 
 from dataclasses import dataclass

@@ -1,8 +1,8 @@
 """Ungrounded behavior: no human reference. A sampled grasp and a planned, collision-checked route.
 
 Straight lines with trapezoidal speed, a two-finger pinch, no tremor: how a planner moves, not how a person does. The
-grasp comes from `grasps`; the route is approach -> interception (in the belt's frame) -> lift -> carry -> release; where
-the hand or the carried object would come too near to a wall, the carry is raised.
+grasp comes from `grasps`; the route is approach -> interception (in the belt's frame) -> lift -> carry -> release;
+where the hand or the carried object would come too near to a wall, the carry is raised.
 """
 
 from dataclasses import dataclass
@@ -159,7 +159,7 @@ def _grasp_point(task: PickTask, grasp: Grasp, t: Array, close: float) -> Array:
     ridden = np.minimum(t, close) + 0.4 * (slow - slow**2 / 2)
     c, s = np.cos(task.yaw), np.sin(task.yaw)
     offset = np.array([[c, -s], [s, c]]) @ grasp.offset
-    return task.center(ridden) + [*offset, task.object.half_height - grasp.depth]
+    return task.top_center(ridden) + np.array([*offset, -grasp.depth])
 
 
 def _fingers(t: Array, grasp: Grasp, style: Style, when: Schedule) -> Array:

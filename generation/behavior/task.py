@@ -62,6 +62,10 @@ class PickTask:
         """Centre of the object, riding, at times t (T,): (T, 3) [m]."""
         return self.position + np.multiply.outer(t, [0.0, -self.belt_speed, 0.0])
 
+    def top_center(self, t: Array) -> Array:
+        """Middle of the riding object's top at times t (T,): (T, 3) [m]."""
+        return self.center(t) + np.array([0.0, 0.0, self.object.half_height])
+
     def close_time(self, wanted: float) -> float:
         """The time nearest to `wanted` at which the riding object is within reach [s].
 

@@ -1,7 +1,7 @@
 """Images of simulated trajectories.
 
-`FrameRenderer` is the whole contract: states in, frames per view out. `MujocoRenderer` draws with OpenGL. Ray tracing with
-mujoco_warp and Isaac Sim (which takes USD and hands back frames) join as modules beside it, one class each.
+`FrameRenderer` is the whole contract: states in, frames per view out. `MujocoRenderer` draws with OpenGL. Ray tracing
+with mujoco_warp and Isaac Sim (which takes USD and hands back frames) join as modules beside it, one class each.
 """
 
 from generation.rendering.opengl import MujocoRenderer

@@ -1,6 +1,7 @@
 """Frames no dataset may hold: black, flat or frozen ones, as a lost context or a hung renderer leaves them."""
 
 from collections.abc import Mapping
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +34,7 @@ def check_frames(frames: Mapping[str, Frames], moves: NDArray[np.bool_]) -> None
             first = int(np.argmax(dark | flat))
             kind = "black" if dark[first] else "of one colour"
             raise RenderFaultError(f"view {view}, frame {first} is {kind}")
-        still &= np.array([np.array_equal(a, b) for a, b in zip(images[:-1], images[1:], strict=True)], bool)
+        still &= np.array([np.array_equal(a, b) for a, b in pairwise(images)], bool)
     run = 0
     for k, is_frozen in enumerate((still & moves).tolist()):
         run = run + 1 if is_frozen else 0

@@ -1,4 +1,4 @@
-"""The ungrounded world: what CAD, tape measure and data sheets say, with the errors that go unnoticed without measuring."""
+"""The ungrounded world: what CAD, tape measure and data sheets say."""
 
 from pathlib import Path
 from typing import Any
