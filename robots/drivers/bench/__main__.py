@@ -1,7 +1,6 @@
 """`python -m robots.drivers.bench FOLDER --seed 0 --pace realtime`: a bench cell that listens in FOLDER."""
 
 import argparse
-import os
 from pathlib import Path
 
 
@@ -15,7 +14,6 @@ def main() -> None:
     parser.add_argument("--nominal", action="store_true", help="a cell exactly as described: for tests")
     parser.add_argument("--exit-with-parent", action="store_true", help="stop when standard input closes")
     args = parser.parse_args()
-    os.environ.setdefault("MUJOCO_GL", "egl")
 
     from robots.cell.bench import BENCH_CELL
     from robots.cell.world import nominal_world

@@ -1,6 +1,7 @@
 """Clients of the bench process: drivers, the operator's hands, the referee. Each holds one socket and no more."""
 
 import socket
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,7 @@ class Channel:
     """Request and reply over one Unix socket."""
 
     def __init__(self, path: Path) -> None:
+        self._lock = threading.Lock()
         self._socket = socket.socket(socket.AF_UNIX)
         self._socket.settimeout(TIMEOUT)
         try:
@@ -36,10 +38,14 @@ class Channel:
             raise DriverError(f"no bench cell listens at {path}: {error}") from error
 
     def ask(self, op: str, **fields: Any) -> Any:
-        """Send one request; its result. Raises EmergencyStopError, ValueError or DriverError as the bench says."""
+        """Send one request, from any thread; its result.
+
+        Raises EmergencyStopError, ValueError or DriverError as the bench says.
+        """
         try:
-            send_frame(self._socket, {"op": op, **fields})
-            reply = recv_frame(self._socket)
+            with self._lock:
+                send_frame(self._socket, {"op": op, **fields})
+                reply = recv_frame(self._socket)
         except (EOFError, OSError) as error:
             raise DriverError(f"the bench cell is gone: {error or 'connection closed'}") from error
         if "error" not in reply:
@@ -191,6 +197,14 @@ class OperatorHands:
     def set_belt_speed(self, speed: float) -> None:
         """Turn the knob [m/s]."""
         self._channel.ask("belt", speed=speed)
+
+    def stop(self) -> None:
+        """Press the emergency stop; works from any thread, at any time."""
+        self._channel.ask("stop")
+
+    def reset_stop(self) -> None:
+        """Release the emergency stop."""
+        self._channel.ask("reset_stop")
 
     def put_board(
         self, where: str, position: Sequence[float] = (0, 0, 0), quat_wxyz: Sequence[float] = (1, 0, 0, 0)
