@@ -62,9 +62,9 @@ def test_an_anonymous_visitor_is_sent_to_the_login_page(db, client: Client):
 def test_signing_in_and_out_works(operator, client: Client):
     answer = client.post("/login/", {"username": "operator", "password": "correct-horse"})
     assert answer.status_code == 302
-    assert client.get("/runs/").status_code == 200
+    assert client.get("/").status_code == 200
     client.post("/logout/")
-    assert client.get("/runs/").status_code == 302
+    assert client.get("/").status_code == 302
 
 
 def test_a_token_acts_as_its_user_until_revoked(researcher, client: Client):

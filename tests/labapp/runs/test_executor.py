@@ -137,7 +137,7 @@ def test_a_command_deaf_to_sigterm_is_killed(make_run, eventually, settings):
     settings.RUN_STOP_GRACE_SECONDS = 0.5
     run = make_run(n=100, pause=0.1, extra="deaf")
     thread = in_background(run)
-    eventually(lambda: (out_of(run) / "shard-001.txt").exists())
+    eventually((out_of(run) / "shard-001.txt").exists)
     run_cancel(run_id=run.pk, by=None, now=timezone.now())
     thread.join(10)
     run.refresh_from_db()
@@ -147,7 +147,7 @@ def test_a_command_deaf_to_sigterm_is_killed(make_run, eventually, settings):
 def test_a_cancelled_run_can_be_retried_and_resumes(make_run, eventually):
     run = make_run(n=8, pause=0.15)
     thread = in_background(run)
-    eventually(lambda: (out_of(run) / "shard-002.txt").exists())
+    eventually((out_of(run) / "shard-002.txt").exists)
     run_cancel(run_id=run.pk, by=None, now=timezone.now())
     thread.join(10)
     run_retry(run_id=run.pk, by=None)
@@ -159,7 +159,7 @@ def test_a_worker_that_stops_gives_the_run_back_and_the_next_one_resumes_it(make
     run = make_run(n=6, pause=0.15)
     stop = threading.Event()
     thread = in_background(run, stop)
-    eventually(lambda: (out_of(run) / "shard-001.txt").exists())
+    eventually((out_of(run) / "shard-001.txt").exists)
     stop.set()
     thread.join(10)
     run.refresh_from_db()
@@ -171,7 +171,7 @@ def test_a_worker_that_stops_gives_the_run_back_and_the_next_one_resumes_it(make
 def test_a_worker_whose_run_was_taken_away_stops_its_command_and_writes_nothing(make_run, eventually):
     run = make_run(n=100, pause=0.1)
     thread = in_background(run)
-    eventually(lambda: (out_of(run) / "shard-000.txt").exists())
+    eventually((out_of(run) / "shard-000.txt").exists)
     Run.objects.filter(pk=run.pk).update(
         status="lost", claim=None, finished_at=timezone.now(), lease_expires_at=None, error="taken"
     )

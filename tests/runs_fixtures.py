@@ -10,7 +10,7 @@ from typing import Any
 import psutil
 import pytest
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[1]
 
 
 @pytest.fixture
