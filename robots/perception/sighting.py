@@ -48,12 +48,13 @@ def see_belt(points: Array, cell: CellDescription) -> BeltSighting:
     Its top is the commonest height near the described one; its edges are where that height ends.
     """
     near = _near_belt(points, cell) & (np.abs(points[..., 2] - cell.belt.center[2]) < SEARCH_HEIGHT)
-    flat = points[near]
-    if len(flat) < 10 * MIN_POINTS:
+    if near.sum() < 10 * MIN_POINTS:
         raise NothingSeenError("no belt: too few depth points near its described place")
-    counts, edges = np.histogram(flat[:, 2], bins=np.arange(-0.1, 0.3, 0.003))
+    counts, edges = np.histogram(points[near][:, 2], bins=np.arange(-0.1, 0.3, 0.003))
     rough = edges[counts.argmax()] + 0.0015
-    on_top = flat[np.abs(flat[:, 2] - rough) < 0.006]
+    level = near & (np.abs(points[..., 2] - rough) < 0.006)
+    labels, _ = ndimage.label(level)  # apart from the rims of the bins, which may be as high
+    on_top = points[labels == np.bincount(labels[level]).argmax()]
     left, right = np.percentile(on_top[:, 0], [0.5, 99.5])
     return BeltSighting(float(np.median(on_top[:, 2])), float((left + right) / 2), float((right - left) / 2))
 
@@ -114,16 +115,18 @@ def _disc_center(xy: Array) -> Array:
 def fit_rectangle(xy: Array, thing: ObjectDescription) -> tuple[Array, float]:
     """Centre (2,) [m] and yaw [rad] of a box's top face, known up to a turn by its symmetry, from points on it.
 
-    The yaw is the one at which the extents of the points come closest to the known side lengths.
+    The yaw is that of the smallest rectangle around the points whose longer side is the box's longer one.
     """
     angles = np.radians(np.arange(-90.0, 90.0, 1.0))
     c, s = np.cos(angles), np.sin(angles)
     along = xy[:, :1] * c + xy[:, 1:] * s
     across = -xy[:, :1] * s + xy[:, 1:] * c
-    bounds = [np.percentile(v, [1, 99], axis=0) for v in (along, across)]
-    error = sum(((hi - lo) - 2 * half) ** 2 for (lo, hi), half in zip(bounds, thing.size[:2], strict=True))
-    error = ndimage.uniform_filter1d(error, 7, mode="wrap")
-    best = int(np.argmin(error))
+    bounds = [np.percentile(v, [0.5, 99.5], axis=0) for v in (along, across)]
+    length, width = (hi - lo for lo, hi in bounds)
+    area = ndimage.uniform_filter1d(length * width, 5, mode="wrap")
+    x_half, y_half = thing.size[:2]
+    area[(length - width) * (x_half - y_half) < 0] = np.inf
+    best = int(np.argmin(area))
     a, b = (float((lo[best] + hi[best]) / 2) for lo, hi in bounds)
     center = np.array([a * c[best] - b * s[best], a * s[best] + b * c[best]])
     return center, float(angles[best])
