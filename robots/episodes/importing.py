@@ -104,10 +104,9 @@ def _copy_v3(src: Path, dst: Path, on_step: OnStep | None) -> ImportReport:
     found = check_episodes(src)
     bad = {finding.episode for finding in found.errors if finding.episode is not None}
     whole = [finding.message for finding in found.errors if finding.episode is None]
-    kept = [row.index for row in EpisodesReader(src, broken=[]).episodes if row.index not in bad]
-    if whole and any("broken" in message for message in whole):
-        raise DataError(whole[0])
-    merge_episodes([src], dst, choose=[kept], on_step=on_step)
+    reader = EpisodesReader(src)
+    kept = [row.index for row in reader.episodes if row.index not in bad]
+    merge_episodes([reader], dst, choose=[kept], on_step=on_step)
     report = ImportReport(str(src), layout.VERSION, missing_videos=found.missing_videos, jitter=found.jitter)
     report.rejected = [{"episode": f.episode, "reason": f.message} for f in found.errors if f.episode is not None]
     report.warnings = [dataclasses.asdict(finding) for finding in found.warnings]

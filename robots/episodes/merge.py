@@ -25,7 +25,7 @@ OnStep = Callable[[int, int], None]
 
 
 def merge_episodes(
-    sources: Sequence[str | Path],
+    sources: Sequence[str | Path | EpisodesReader],
     dst: str | Path,
     *,
     choose: Sequence[Sequence[int]] | None = None,
@@ -34,7 +34,7 @@ def merge_episodes(
     """Write the episodes of several folders, in order, into a new folder.
 
     Args:
-        sources: v3.0 folders of any writer.
+        sources: v3.0 folders of any writer, or readers of them.
         dst: a folder that does not exist yet.
         choose: per source, the episode indexes to take; all when left out.
         on_step: called with (episodes done, episodes in all).
@@ -46,12 +46,14 @@ def merge_episodes(
         DataError: nothing to merge, a broken source, or sources that differ in rate, robot, cameras, size or units.
         ConfigError: dst is taken.
     """
-    readers = [EpisodesReader(source) for source in sources]
+    readers = [source if isinstance(source, EpisodesReader) else EpisodesReader(source) for source in sources]
     require_alike(readers)
     chosen = [list(indexes) for indexes in choose] if choose else [[row.index for row in r.episodes] for r in readers]
     total = sum(len(indexes) for indexes in chosen)
     if total == 0:
-        raise DataError(f"nothing to merge: {', '.join(map(str, sources)) or 'no source'} holds no episode")
+        raise DataError(
+            f"nothing to merge: {', '.join(str(reader.root) for reader in readers) or 'no source'} holds no episode"
+        )
     with built_aside(Path(dst)) as aside:
         merger = _Merger(aside, readers)
         for reader, indexes in zip(readers, chosen, strict=True):

@@ -96,6 +96,7 @@ class EpisodesReader:
 
     def __init__(self, root: str | Path, *, broken: list[DataError] | None = None) -> None:
         self.root = Path(root)
+        self._skips_broken = broken is not None
         self.info = layout.load_info(self.root)
         self.features: dict[str, Feature] = layout.features_of(self.info)
         self._rows, fields = read_all_rows(self.root, with_stats=False, broken=broken)
@@ -206,7 +207,7 @@ class EpisodesReader:
 
     def episode_stats(self) -> dict[int, dict[str, Stats]]:
         """episode_index -> statistics of that episode."""
-        rows, _ = read_all_rows(self.root, with_stats=True)
+        rows, _ = read_all_rows(self.root, with_stats=True, broken=[] if self._skips_broken else None)
         return {row["episode_index"]: tables.row_stats(row) for row in rows}
 
     def _camera(self, key: str) -> Feature:

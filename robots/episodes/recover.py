@@ -25,14 +25,19 @@ def recover_episodes(src: str | Path, dst: str | Path, *, on_step: OnStep | None
     """
     found = check_episodes(src, on_step=on_step)
     damaged = {finding.episode for finding in found.errors if finding.episode is not None}
-    rows = EpisodesReader(src, broken=[]).episodes
+    reader = EpisodesReader(src, broken=[])
     kept: list[int] = []
-    for row in rows:
+    for row in reader.episodes:
         if row.index != len(kept) or row.index in damaged:
             break
         kept.append(row.index)
     damage = [finding.message for finding in found.errors]
     if not kept:
         raise DataError(f"nothing of {src} can be recovered: {damage[0] if damage else 'it holds no episode'}")
-    merged = merge_episodes([src], dst, choose=[kept])
-    return {"episodes": merged["episodes"], "frames": merged["frames"], "lost": len(rows) - len(kept), "damage": damage}
+    merged = merge_episodes([reader], dst, choose=[kept])
+    return {
+        "episodes": merged["episodes"],
+        "frames": merged["frames"],
+        "lost": len(reader) - len(kept),
+        "damage": damage,
+    }

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -57,6 +58,21 @@ def test_without_events_lines_are_for_people():
     assert "{" not in stream.getvalue()
 
 
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_on_a_terminal_a_bar_counts_the_unit():
+    stream = Terminal()
+    progress = Progress(stream=stream)
+    progress.progress(1, 2, "episodes")
+    progress.progress(3, 4, "frames")
+    progress.close()
+    assert "episodes" in stream.getvalue()
+    assert "3/4" in stream.getvalue()
+
+
 def test_done_is_status_0_and_the_result_lands_in_the_json_file(tmp_path, capsys):
     out = tmp_path / "out.json"
     assert run_command(lambda progress: {"frames": 3, "rate": float("nan")}, events=True, json_out=out) == 0
@@ -104,6 +120,7 @@ def test_a_stop_is_raised_at_the_next_report_after_it_was_printed():
     assert json.loads(stream.getvalue())["done"] == 1
 
 
+REPOSITORY = Path(__file__).resolve().parents[2]
 STOPPABLE = """
 import sys, time
 from robots.progress import run_command
@@ -116,7 +133,9 @@ sys.exit(run_command(body, events=True))
 
 
 def test_sigterm_stops_a_command_at_a_safe_point():
-    with subprocess.Popen([sys.executable, "-c", STOPPABLE], stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        [sys.executable, "-c", STOPPABLE], stdout=subprocess.PIPE, text=True, cwd=REPOSITORY
+    ) as process:
         process.stdout.readline()
         time.sleep(0.05)
         os.kill(process.pid, signal.SIGTERM)
