@@ -38,6 +38,7 @@ INSTALLED_APPS = [
     "labapp.studies",
     "labapp.live",
     "labapp.home",
+    "labapp.reproduction",
     "labapp.services",
 ]
 

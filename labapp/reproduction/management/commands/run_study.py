@@ -1,0 +1,52 @@
+"""``manage.py run_study --preset quick|full``: the whole loop as runs, then the success table. Resumable."""
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from frontend.dashboards.filters import Filters
+from labapp.reproduction.chain import Chain
+from labapp.reproduction.jobs import Job, JobFailed, carry_out
+from labapp.reproduction.presets import PRESETS
+from labapp.reproduction.study import automation_user, study_ensure, study_operate
+from labapp.reproduction.table import format_table
+from labapp.results.queries import study_content
+
+
+class Command(BaseCommand):
+    help = "Reproduce the study on the bench cell: demonstrations, worlds, datasets, policies, blinded trials, table."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("--preset", choices=sorted(PRESETS), default="quick")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        began = time.monotonic()
+        chain = Chain(PRESETS[options["preset"]], automation_user())
+        try:
+            carry_out(chain.jobs, self._reporter(began))
+        except JobFailed as error:
+            raise CommandError(f"{error}\nSee it under Runs; start the same command again to go on.") from error
+        study = study_ensure(chain)
+        study = study_operate(chain, study, lambda done, total: self._say(began, f"trials {done}/{total}"))
+        self.stdout.write("\n" + format_table(study_content(study, chain.actor, Filters())) + "\n")
+        self.stdout.write(f"{study}: {study.get_absolute_url()} ({(time.monotonic() - began) / 60:.1f} minutes)")
+
+    def _reporter(self, began: float) -> Any:
+        told: dict[str, str] = {}
+
+        def report(jobs: Sequence[Job]) -> None:
+            for job in jobs:
+                tenths = int(10 * job.progress())
+                if told.get(job.title) != (state := "done" if job.is_done else f"{10 * tenths} %"):
+                    told[job.title] = state
+                    if job.is_done or tenths:
+                        self._say(began, f"{job.title}: {state}")
+
+        return report
+
+    def _say(self, began: float, text: str) -> None:
+        minutes, seconds = divmod(int(time.monotonic() - began), 60)
+        self.stdout.write(f"[{minutes:02d}:{seconds:02d}] {text}")
+        self.stdout.flush()
