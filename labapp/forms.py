@@ -41,3 +41,30 @@ def _named(field: str, problems: list[str], form: forms.Form) -> list[str]:
     if field in form.fields or field == NON_FIELD_ERRORS:
         return problems
     return [f"{field}: {problem}" for problem in problems]
+
+
+class RangeWidget(forms.MultiWidget):
+    """Two numbers side by side, each named for whoever does not see them."""
+
+    template_name = "widgets/range.html"
+
+    def __init__(self, attrs: dict[str, Any] | None = None) -> None:
+        number = {"step": "any", "inputmode": "decimal"}
+        lowest = forms.NumberInput({**number, "aria-label": "lowest"})
+        highest = forms.NumberInput({**number, "aria-label": "highest"})
+        super().__init__([lowest, highest], attrs)
+
+    def decompress(self, value: tuple[float, float] | None) -> list[float | None]:
+        return list(value) if value else [None, None]
+
+
+class RangeField(forms.MultiValueField):
+    """A lowest and a highest number."""
+
+    widget = RangeWidget
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__((forms.FloatField(), forms.FloatField()), require_all_fields=True, **kwargs)
+
+    def compress(self, values: list[float]) -> tuple[float, float] | None:
+        return (values[0], values[1]) if values else None

@@ -1,6 +1,7 @@
-from django.urls import path
+from django.urls import include, path
+from rest_framework.routers import SimpleRouter
 
-from labapp.cells import views
+from labapp.cells import api, views
 
 app_name = "cells"
 urlpatterns = [
@@ -11,3 +12,9 @@ urlpatterns = [
     path("worlds/calibrations/<int:pk>/", views.calibration, name="calibration"),
     path("worlds/cells/<slug:slug>/", views.cell, name="cell"),
 ]
+
+router = SimpleRouter()
+router.register("cells", api.CellViewSet, basename="cell")
+router.register("calibrations", api.CalibrationViewSet, basename="calibration")
+router.register("worlds", api.WorldViewSet, basename="world")
+api_urlpatterns = [path("", include(router.urls))]

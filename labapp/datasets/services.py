@@ -2,7 +2,6 @@
 
 from dataclasses import asdict
 from datetime import datetime
-from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
@@ -102,24 +101,18 @@ def _check_demonstrations(
 
 @transaction.atomic
 def dataset_complete(
-    *, dataset: SimulatedDataset, stored: StoredEpisodes, funnel: dict[str, Any], now: datetime
+    *, dataset: SimulatedDataset, stored: StoredEpisodes, funnel: dict[str, int], now: datetime
 ) -> SimulatedDataset:
     """Fill in what the run brought."""
-    counts = funnel_counts(funnel)
     dataset.prefix, dataset.sha256 = stored.prefix, stored.sha256
     dataset.trajectories, dataset.frames = len(stored.index.episodes), stored.index.frames
-    dataset.funnel = {**counts, ACCEPTED: dataset.trajectories}
-    dataset.attempts = max(sum(dataset.funnel.values()), dataset.trajectories)
+    dataset.funnel = {**rejections(funnel), ACCEPTED: dataset.trajectories}
+    dataset.attempts = sum(dataset.funnel.values())
     dataset.ready_at = now
     dataset.save()
     return dataset
 
 
-def funnel_counts(funnel: dict[str, Any]) -> dict[str, int]:
-    """Rejections by reason, whatever else the command reported beside them."""
-    reasons = funnel.get("rejected", funnel.get("reasons", funnel))
-    return {
-        str(reason): count
-        for reason, count in reasons.items()
-        if isinstance(count, int) and reason not in (ACCEPTED, "attempts", "total", "kept")
-    }
+def rejections(funnel: dict[str, int]) -> dict[str, int]:
+    """Rejected attempts by reason, those that did not occur left out."""
+    return {reason: count for reason, count in funnel.items() if reason not in (ACCEPTED, "attempts") and count}

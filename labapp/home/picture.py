@@ -52,7 +52,7 @@ BEHAVIORS = Place("behaviors", "Behavior grounding", 484, 132, "datasets:configu
 DATASETS = Place("datasets", "Simulated datasets", 722, 72, "datasets:list")
 POLICIES = Place("policies", "Policies", 928, 196, "policies:list")
 TRIALS = Place("trials", "Blinded trials", 640, 316, "studies:list", is_research=False)
-EFFECTS = Place("effects", "Effects", 324, 316, "studies:results")
+EFFECTS = Place("effects", "Effects", 324, 316, "results:list")
 PLACES = (CELL, DEMOS, WORLDS, BEHAVIORS, DATASETS, POLICIES, TRIALS, EFFECTS)
 
 
