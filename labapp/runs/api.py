@@ -77,7 +77,7 @@ class RunViewSet(ReadOnlyModelViewSet):
         responses=RunEventSerializer(many=True),
         filters=False,
     )
-    @action(detail=True, filterset_class=None)
+    @action(detail=True, filter_backends=[])
     def events(self, request: Request, pk: str) -> Response:
         """The log, in order."""
         after = serializers.IntegerField(min_value=0).run_validation(request.query_params.get("after", 0))
@@ -85,7 +85,7 @@ class RunViewSet(ReadOnlyModelViewSet):
         return self._page(rows, RunEventSerializer)
 
     @extend_schema(responses=RunMetricSerializer(many=True), filters=False)
-    @action(detail=True, filterset_class=None)
+    @action(detail=True, filter_backends=[])
     def metrics(self, request: Request, pk: str) -> Response:
         """One value per step and name; a value that is no number is null with a flag."""
         return self._page(self.get_object().metrics.all(), RunMetricSerializer)
