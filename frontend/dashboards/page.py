@@ -21,7 +21,7 @@ def page_body(content: Content, filters: Filters, theme: str) -> list[Any]:
         card("Success by arm and condition", success_table(content), percent),
         card("Success", graph("success-bars", figures.success_bars(content.bars, theme_name=theme)), percent),
         *_effects(content, theme),
-        html.Div(_how_trials_end(content, theme), className="grid wide-cells"),
+        html.Div([*_interaction(content, theme), *_how_trials_end(content, theme)], className="grid wide-cells"),
     ]
 
 
@@ -30,16 +30,16 @@ def _effects(content: Content, theme: str) -> list[Any]:
         return [card("Main effects and interaction", html.P(content.effects_missing, className="soft"))]
     points = [line.point for line in content.effects]
     forest = graph("effects-forest", figures.effects_forest(points, theme_name=theme))
+    inside = [forest, effects_list(content.effects)]
+    return [card("Main effects and interaction", inside, "in points, averaged over conditions")]
+
+
+def _interaction(content: Content, theme: str) -> list[Any]:
+    if content.effects_missing:
+        return []
     a, b = content.factor_names
-    interaction = figures.interaction_plot(content.cell_means, a_name=a, b_name=b, theme_name=theme)
-    return [
-        card(
-            "Main effects and interaction",
-            [forest, effects_list(content.effects)],
-            "in points, averaged over conditions",
-        ),
-        card("Interaction plot", graph("interaction-plot", interaction), "parallel lines: no interaction"),
-    ]
+    figure = figures.interaction_plot(content.cell_means, a_name=a, b_name=b, theme_name=theme)
+    return [card("Interaction", graph("interaction-plot", figure), "parallel lines: no interaction")]
 
 
 def _how_trials_end(content: Content, theme: str) -> list[Any]:

@@ -46,12 +46,16 @@ def _table_cell(arm: str, cell: Cell) -> html.Td:
     return html.Td([link, html.Br(), bounds], className="number")
 
 
-def effects_list(lines: Sequence[EffectLine]) -> html.Ul:
-    """The effects in sentences, grouped trials named."""
-    return html.Ul(
-        [html.Li([html.Span(line.point.group, className="key"), " ", line.sentence]) for line in lines],
-        className="effects-list",
-    )
+def effects_list(lines: Sequence[EffectLine]) -> html.Div:
+    """The effects in sentences: over all trials first, the other groups folded below."""
+    first = lines[0].point.group if lines else ""
+    rest = [line for line in lines if line.point.group != first]
+    children: list[Any] = [html.Ul([html.Li(line.sentence) for line in lines if line.point.group == first])]
+    if rest:
+        items = [html.Li([html.Span(line.point.group, className="key"), " ", line.sentence]) for line in rest]
+        title = f"{' and '.join(dict.fromkeys(line.point.group for line in rest))} apart".capitalize()
+        children.append(html.Details([html.Summary(title), html.Ul(items)]))
+    return html.Div(children, className="effects-list")
 
 
 def graph(identifier: str, figure: Any) -> dcc.Graph:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 
 from frontend.figures.data import ModeCounts
-from frontend.figures.theme import blank, mark, nothing_yet, theme
+from frontend.figures.theme import blank, mark, nothing_yet, pattern, theme
 
 
 def failure_modes(arms: Sequence[ModeCounts], *, theme_name: str = "light") -> go.Figure:
@@ -22,10 +22,11 @@ def failure_modes(arms: Sequence[ModeCounts], *, theme_name: str = "light") -> g
         figure.add_trace(
             go.Bar(
                 name=mode,
+                showlegend=True,
                 orientation="h",
                 y=[arm.arm for arm in shown],
                 x=[count / arm.trials for count, arm in zip(counts, shown, strict=True)],
-                marker={"color": look.color, "pattern": {"shape": look.pattern, "solidity": 0.25}},
+                marker={"color": look.color, "pattern": pattern(look)},
                 customdata=[(count, arm.trials) for count, arm in zip(counts, shown, strict=True)],
                 hovertemplate="%{y}: %{fullData.name} in %{customdata[0]} of %{customdata[1]}<extra></extra>",
             )

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 
 from frontend.figures.data import RatePoint
-from frontend.figures.theme import Theme, blank, mark, nothing_yet, theme
+from frontend.figures.theme import Theme, blank, mark, nothing_yet, pattern, theme
 
 
 def success_bars(points: Sequence[RatePoint], *, theme_name: str = "light") -> go.Figure:
@@ -27,7 +27,7 @@ def _bars(arm: str, points: Sequence[RatePoint], index: int, colors: Theme) -> g
         name=arm,
         x=[point.group for point in shown],
         y=[point.rate for point in shown],
-        marker={"color": look.color, "pattern": {"shape": look.pattern, "solidity": 0.25}},
+        marker={"color": look.color, "pattern": pattern(look)},
         error_y={
             "type": "data",
             "symmetric": False,

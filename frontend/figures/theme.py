@@ -63,6 +63,17 @@ def mark(index: int, colors: Theme) -> Mark:
     return Mark(colors.series[i], SYMBOLS[j], DASHES[j], PATTERNS[j])
 
 
+def pattern(look: Mark) -> dict[str, object]:
+    """Light hatching over a filled bar: the fill keeps the series' colour."""
+    return {
+        "shape": look.pattern,
+        "fillmode": "overlay",
+        "fgcolor": "rgba(255,255,255,0.55)",
+        "size": 7,
+        "solidity": 0.2,
+    }
+
+
 def blank(colors: Theme, *, height: int = 360, **layout: object) -> go.Figure:
     """An empty figure in the theme, transparent so that the page's background shows."""
     figure = go.Figure()

@@ -12,7 +12,7 @@ from labapp.statistics.counts import Count
 from labapp.statistics.factorial import CELLS, Table, factorial, pooled
 from labapp.statistics.proportions import rate
 from labapp.statistics.rows import order_levels
-from labapp.statistics.wording import effect_sentence
+from labapp.statistics.wording import effect_sentence, interaction_sentence
 from labapp.studies.models import Condition, FailureMode, Trial
 
 EFFECTS = ("main_a", "main_b", "interaction")
@@ -155,7 +155,11 @@ def effect_lines(
                 point = EffectPoint(
                     labels[effect], group.label, 100 * found.estimate, 100 * found.low, 100 * found.high
                 )
-                lines.append(EffectLine(point, found.p, effect_sentence(labels[effect], found)))
+                if effect == "interaction":
+                    sentence = interaction_sentence(*design.names, found)
+                else:
+                    sentence = effect_sentence(labels[effect], found)
+                lines.append(EffectLine(point, found.p, sentence))
         if group.label == "all" and result.left_out:
             notes.append(f"Effects leave out {', '.join(result.left_out)}: a cell of the design has no trials there.")
     return tuple(lines), tuple(notes)
@@ -168,7 +172,7 @@ def effect_labels(design: Design) -> dict[str, str]:
         return f"{name} grounding" if set(levels) == set(GROUNDING) else f"{name} {levels[1]} over {levels[0]}"
 
     a, b = (label(name, levels) for name, levels in zip(design.names, design.levels, strict=True))
-    return {"main_a": a, "main_b": b, "interaction": f"the interaction of {design.names[0]} and {design.names[1]}"}
+    return {"main_a": a, "main_b": b, "interaction": "interaction"}
 
 
 def cell_means(

@@ -42,7 +42,10 @@ def study_conditions(study: Study) -> list[Condition]:
 
 def _named_arm(row: PolicyArm) -> Arm:
     factors = arm_factors(row)
-    parts = [", ".join(f"{name} {level}" for name, level in factors.items()) or "no factors", row.code, _withdrawn(row)]
+    what = ", ".join(f"{name} {level}" for name, level in factors.items())
+    if not what and row.policy:
+        what = "real demonstrations only"
+    parts = [what, row.code, _withdrawn(row)]
     return Arm(row.pk, row.code, row.label, " · ".join(part for part in parts if part), factors)
 
 

@@ -68,6 +68,22 @@ def effect_sentence(name: str, effect: Contrast | None) -> str:
     )
 
 
+def interaction_sentence(first: str, second: str, effect: Contrast | None) -> str:
+    """What the interaction of two factors (difference of differences) allows to say."""
+    if effect is None:
+        return f"The interaction of {first} and {second} cannot be estimated: a cell of the design has no trials."
+    interval = f"{level(effect.confidence)} interval {points(effect.low)} to {points(effect.high)}, {p_value(effect.p)}"
+    if effect.low > 0 or effect.high < 0:
+        which = "larger" if effect.estimate > 0 else "smaller"
+        size = f"{abs(100 * effect.estimate):.1f} points {which}"
+        return f"{capitalised(first)} and {second} interact: together their effects are {size} than apart ({interval})."
+    detectable = detectable_effect(effect.low, effect.high, effect.confidence)
+    return (
+        f"No interaction of {first} and {second} shown: {points(effect.estimate)} points ({interval}). "
+        f"This many trials find an interaction of {100 * detectable:.0f} points with {POWER:.0%} power."
+    )
+
+
 def difference_sentence(first: str, second: str, difference: Difference) -> str:
     """What the difference of two arms allows to say; the verdict follows the exact test."""
     if difference.estimate is None or difference.low is None or difference.high is None or difference.p is None:

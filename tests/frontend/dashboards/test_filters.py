@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from frontend.dashboards.filters import CONFIDENCES, Filters, format_filters, parse_filters
@@ -21,6 +21,7 @@ filters = st.builds(
 )
 
 
+@settings(max_examples=25)
 @given(filters)
 def test_a_link_reproduces_the_view(chosen: Filters) -> None:
     assert parse_filters(format_filters(chosen)) == chosen

@@ -135,6 +135,13 @@ def test_the_dashboard_imports_without_django() -> None:
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
 
 
+def test_workers_with_an_app_each_answer_alike() -> None:
+    clients = [create_results_app(FakeQueries(), "/results/").server.test_client() for _ in range(2)]
+    for path in ("_dash-layout", "_dash-dependencies"):
+        one, other = (client.get(f"/results/{path}").get_data(as_text=True) for client in clients)
+        assert one == other, path
+
+
 def test_the_empty_page_says_what_comes_next() -> None:
     waiting = FakeQueries(replace(CONTENT, counts=Counts(waiting=3)))
     assert "Trials wait for their outcome" in json.dumps(show(waiting).get_json())

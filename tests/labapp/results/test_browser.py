@@ -1,0 +1,89 @@
+"""The results page in a real browser: it draws, filters through the address, follows the theme, asks no other host."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+import pytest
+from django.test import Client
+
+from labapp.accounts.models import User
+from tests.labapp.results.conftest import build_study
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[object]:
+    path = shutil.which("chromium") or shutil.which("google-chrome")
+    if path is None:
+        pytest.skip("no Chromium here")
+    from playwright.sync_api import sync_playwright
+
+    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"  # Playwright's sync API keeps an event loop in this thread
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
+        yield browser
+        browser.close()
+    del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]
+
+
+@pytest.fixture
+def page(chromium, live_server, pi: User) -> Iterator[object]:
+    """A page signed in as the PI, with what went wrong in `page.troubles`."""
+    build_study()
+    client = Client()
+    client.force_login(pi)
+    context = chromium.new_context(viewport={"width": 1280, "height": 900}, color_scheme="light")
+    context.add_cookies([{"name": "sessionid", "value": client.cookies["sessionid"].value, "url": live_server.url}])
+    page = context.new_page()
+    page.set_default_timeout(20_000)
+    page.troubles = []
+    page.on("pageerror", lambda error: page.troubles.append(str(error)))
+    page.on("console", lambda m: page.troubles.append(m.text) if m.type == "error" else None)
+    host = urlsplit(live_server.url).netloc
+    page.on("request", lambda r: None if urlsplit(r.url).netloc in (host, "") else page.troubles.append(r.url))
+    yield page
+    context.close()
+
+
+def test_the_page_draws_filters_and_follows_the_theme(page, live_server) -> None:
+    page.goto(f"{live_server.url}/results/pick-and-sort/")
+    page.wait_for_selector("#success-table tbody tr")
+    page.wait_for_selector("#success-bars .plotly .bars path")
+    page.wait_for_selector("#effects-forest .plotly .points path")
+    assert page.locator("#success-table tbody tr").count() == 5
+    screenshot(page, "results-light")
+
+    page.get_by_label("Nominal", exact=True).check()
+    page.wait_for_url("**/results/pick-and-sort/?conditions=nominal")
+    page.wait_for_function("!document.querySelector('#success-table').textContent.includes('43/50')")
+    page.go_back()
+    page.wait_for_function("document.querySelector('#success-table').textContent.includes('43/50')")
+    assert not page.get_by_label("Nominal", exact=True).is_checked()
+
+    page.locator("[data-toggle-theme]").click()
+    page.wait_for_function("document.querySelector('#success-bars').innerHTML.includes('rgb(86, 180, 233)')")
+    assert label_color(page) == "rgb(236, 237, 237)"
+    screenshot(page, "results-dark")
+    assert page.troubles == []
+
+
+def test_a_permalink_reproduces_the_view_at_every_reload(page, live_server) -> None:
+    for _ in range(3):
+        page.goto(f"{live_server.url}/results/pick-and-sort/?conditions=red-light&confidence=0.9")
+        page.wait_for_selector("#success-table tbody tr")
+        assert page.get_by_label("Red light", exact=True).is_checked()
+        assert "21/26" in page.locator("#success-table").inner_text()
+    assert page.troubles == []
+
+
+def label_color(page) -> str:
+    return page.get_by_text("Nominal", exact=True).first.evaluate("element => getComputedStyle(element).color")
+
+
+def screenshot(page, name: str) -> None:
+    """Kept where SCREENSHOTS names a folder."""
+    if folder := os.environ.get("SCREENSHOTS"):
+        page.screenshot(path=f"{folder}/{name}.png", full_page=True)
