@@ -81,7 +81,7 @@ class RegisterConfig:
     bench_seed: int = 0
     seed: int = 0
     board_views: int = 14
-    excitation_s: float = 24.0
+    excitation_s: float = 16.0
     holdout_s: float = 8.0
 
     def __post_init__(self) -> None:
