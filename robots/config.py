@@ -78,7 +78,7 @@ def write_json(path: str | Path, value: Any, indent: int | None = 2) -> None:
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "w") as file:
-            json.dump(value, file, indent=indent, ensure_ascii=False)
+            file.write(json.dumps(value, indent=indent, ensure_ascii=False))  # dumps, not dump: several times faster
         Path(temporary).chmod(0o644)
         Path(temporary).replace(path)
     except BaseException:

@@ -52,8 +52,8 @@ def record_until_killed(root, episodes, extra_s):
 
 def test_kill_at_random_moments_loses_at_most_the_open_episode(tmp_path):
     root, moments, announced = tmp_path / "e", random.Random(7), 0
-    for _ in range(4):
-        announced = max(announced, record_until_killed(root, moments.randint(1, 3), moments.uniform(0, 0.06)))
+    for _ in range(3):
+        announced = max(announced, record_until_killed(root, moments.randint(1, 2), moments.uniform(0, 0.06)))
         assert len(EpisodesReader(root)) >= announced
     with EpisodesWriter.open(root) as writer:
         write_episode(writer, len(writer), 5)
@@ -61,7 +61,7 @@ def test_kill_at_random_moments_loses_at_most_the_open_episode(tmp_path):
     assert report.ok, report.errors
     assert report.warnings == []
     reader = EpisodesReader(root)
-    assert len(reader) >= 5
+    assert len(reader) > 2
     for row in reader.episodes:
         assert read_back(reader.video_frames(row.index, CAMERA)) == [number_of(row.index, r) for r in range(row.length)]
 
