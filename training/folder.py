@@ -27,21 +27,25 @@ class RunFolder:
         self.final = root / "final"
         self.metrics = root / "metrics.jsonl"
 
-    def claim(self, config: TrainConfig) -> None:
-        """Save the config, or check that the one already there asks for the same training.
+    def check(self, config: TrainConfig) -> None:
+        """Make sure that a config already there asks for the same training.
 
         Raises:
             ConfigError: when the folder belongs to a run that differs in more than budget and bookkeeping.
         """
         path = self.root / "config.json"
-        if path.is_file():
-            before = load_config(TrainConfig, path)
-            same = replace(before, **{name: getattr(config, name) for name in MAY_CHANGE})
-            if same != config:
-                changed = [n for n in TrainConfig.__dataclass_fields__ if getattr(same, n) != getattr(config, n)]
-                message = f"{self.root} holds a run with another {changed[0]}; choose another folder to start afresh"
-                raise ConfigError(message, changed[0])
-        save_config(config, path)
+        if not path.is_file():
+            return
+        before = load_config(TrainConfig, path)
+        same = replace(before, **{name: getattr(config, name) for name in MAY_CHANGE})
+        changed = [n for n in TrainConfig.__dataclass_fields__ if getattr(same, n) != getattr(config, n)]
+        if changed:
+            message = f"{self.root} holds a run with another {changed[0]}; choose another folder to start afresh"
+            raise ConfigError(message, changed[0])
+
+    def claim(self, config: TrainConfig) -> None:
+        """Save the resolved config; from here on the folder is this run's."""
+        save_config(config, self.root / "config.json")
 
     def newest(self) -> Path | None:
         """The newest checkpoint that a run can continue from."""

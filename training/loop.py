@@ -31,8 +31,9 @@ def train(config: TrainConfig, out: Path, progress: Progress) -> dict[str, Any]:
     """
     torch.set_num_threads(config.threads)
     folder = RunFolder(out)
-    folder.claim(config)
+    folder.check(config)
     job = prepare(config, progress)
+    folder.claim(config)
     state = begin(job, folder, progress)
     try:
         run(job, state, folder, progress)

@@ -42,13 +42,26 @@ def batch_loss(job: Job, net: Policy, batch: Batch) -> Tensor:
 
 
 def observe(job: Job, batch: Batch) -> Observation:
-    """The policy's view of a batch, with noise on the joints that is constant over their history."""
-    state = torch.from_numpy(batch.state)
+    """The policy's view of a batch: noise on the joints, constant over their history, and varied colours."""
+    state, images = torch.from_numpy(batch.state), torch.from_numpy(batch.images)
     noise = job.recipe.state_noise * torch.randn(len(state), 1, state.shape[2])
     return Observation(
-        images=torch.from_numpy(batch.images),
+        images=images,
         state=state + noise,
         instruction=torch.from_numpy(batch.instruction),
         texts=job.mixture.texts,
         embodiment=torch.zeros(len(state), dtype=torch.long),
+        gain=color_gain(len(images), images.shape[1], job.recipe.brightness_jitter, job.recipe.color_jitter),
     )
+
+
+def color_gain(examples: int, views: int, brightness: float, color: float) -> Tensor | None:
+    """Random factors per view and colour (B, V, 3): one lamp's brightness and tint for all views of an example.
+
+    Args:
+        brightness, color: standard deviations of the logarithm of the common and of each colour's own factor.
+    """
+    if brightness == 0 and color == 0:
+        return None
+    log_gain = brightness * torch.randn(examples, 1, 1) + color * torch.randn(examples, 1, 3)
+    return log_gain.exp().expand(examples, views, 3)

@@ -4,8 +4,9 @@ import pytest
 import torch
 
 from training.model.layers import attend
-from training.model.policy import Observation, Policy, PolicyShape
+from training.model.policy import Observation, Policy, PolicyShape, scale_pixels
 from training.model.text import WordEncoder, hash_words
+from training.step import color_gain
 
 
 def make_policy(views: tuple[str, ...]) -> Policy:
@@ -77,3 +78,27 @@ def test_sizes_that_do_not_fit_are_refused() -> None:
         PolicyShape(("head",), ("toy",), 32, 5, 3, chunk=40, group=7)
     with pytest.raises(ValueError, match="at least one view"):
         PolicyShape((), ("toy",), 32, 5, 3)
+
+
+def test_gain_of_one_is_no_gain_and_a_gain_scales_the_light() -> None:
+    image = torch.randint(0, 120, (2, 3, 4, 4, 3), dtype=torch.uint8)
+    plain = scale_pixels(image)
+    assert plain.shape == (2, 3, 3, 4, 4)
+    assert torch.allclose(scale_pixels(image, torch.ones(2, 3, 3)), plain, atol=1e-6)
+    assert torch.allclose(scale_pixels(image, torch.full((2, 3, 3), 2.0)), scale_pixels(image * 2), atol=1e-6)
+
+
+def test_pixels_stay_distinct_in_bfloat16() -> None:
+    ramp = torch.arange(256, dtype=torch.uint8).view(1, 1, 16, 16, 1).expand(-1, -1, -1, -1, 3)
+    with torch.autocast("cpu", torch.bfloat16):
+        scaled = scale_pixels(ramp)
+    assert scaled.dtype == torch.bfloat16
+    assert len(scaled[0, 0, 0].unique()) == 256
+
+
+def test_lamp_tints_all_views_of_an_example_alike() -> None:
+    gain = color_gain(5, 3, 0.2, 0.1)
+    assert gain is not None
+    assert gain.shape == (5, 3, 3)
+    assert (gain[:, :1] == gain).all()
+    assert color_gain(5, 3, 0, 0) is None

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 from robots.episodes import import_episodes
 from robots.progress import Progress
@@ -12,7 +11,6 @@ from training.inference import TrainedPolicy
 from training.loop import train
 
 
-@pytest.mark.timeout(60)
 def test_imported_humanoid_recording_trains_and_acts(shared_data: Path, tmp_path: Path) -> None:
     import_episodes(shared_data / "lerobot_v21_g1_bottle", tmp_path / "g1")
     component = ComponentConfig(str(tmp_path / "g1"), kind="real")

@@ -139,3 +139,10 @@ def test_killed_run_goes_on_from_its_checkpoint(config: TrainConfig, tmp_path: P
     assert any(e.get("message") == f"resuming from step {reached}" for e in events)
     assert events[-1]["result"]["step"] == reached + 5
     assert not list(out.glob("checkpoints/.step-*"))
+
+
+def test_folder_that_is_no_dataset_leaves_nothing_behind(config: TrainConfig, tmp_path: Path) -> None:
+    broken = replace(config, components=(ComponentConfig(str(tmp_path / "nowhere")),))
+    with pytest.raises((DataError, ConfigError), match="nowhere"):
+        train(broken, tmp_path / "out", quiet())
+    assert not (tmp_path / "out").exists()

@@ -73,6 +73,7 @@ class Observation:
         instruction: which of `texts` each example carries (B,).
         texts: distinct instructions.
         embodiment: index into the shape's embodiments (B,).
+        gain: colour factors per view that the images are multiplied with (B, V, 3), in training only.
     """
 
     images: Tensor
@@ -80,12 +81,27 @@ class Observation:
     instruction: Tensor
     texts: Sequence[str]
     embodiment: Tensor
+    gain: Tensor | None = None
 
 
-def scale_pixels(image: Tensor) -> Tensor:
-    """uint8 0 .. 255 to -1 .. 1, in bfloat16 under autocast, where pixel - 127.5 is still exact."""
+def scale_pixels(image: Tensor, gain: Tensor | None = None) -> Tensor:
+    """uint8 0 .. 255 to -1 .. 1, each colour first multiplied by its gain.
+
+    Under autocast the result is bfloat16, in which pixel - 127.5 is still exact.
+
+    Args:
+        image: (V, B, S, S, 3).
+        gain: factors per view, example and colour (V, B, 3); None for 1.
+
+    Returns:
+        (V, B, 3, S, S).
+    """
     dtype = torch.bfloat16 if torch.is_autocast_enabled("cpu") else torch.float32
-    return image.to(dtype).sub_(127.5).div_(127.5)
+    x = image.permute(0, 1, 4, 2, 3).contiguous().to(dtype).sub_(127.5)
+    if gain is None:
+        return x.div_(127.5)
+    factor = gain.to(dtype)[..., None, None]
+    return x.mul_(factor / 127.5).add_(factor - 1)
 
 
 class Resampler(nn.Module):
@@ -146,7 +162,8 @@ class Policy(nn.Module):
 
     def encode(self, seen: Observation) -> Tensor:
         """Task tokens (B, 8, d) of an observation."""
-        image = scale_pixels(seen.images.permute(1, 0, 4, 2, 3).contiguous())
+        gain = None if seen.gain is None else seen.gain.transpose(0, 1)
+        image = scale_pixels(seen.images.transpose(0, 1), gain)
         tokens = [view(image[i]) for i, view in enumerate(self.views)]
         tokens += [self.history(seen.state), self.embodiment(seen.embodiment)[:, None]]
         words, is_word = self.text(seen.texts)

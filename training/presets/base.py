@@ -19,6 +19,7 @@ class Preset:
         ema: decay of the averaged weights that are saved and served.
         stride: 50 Hz ticks between the starts of training windows, and between decoded frames.
         state_noise: normalised noise on the joints, constant over the history.
+        brightness_jitter, color_jitter: spread of random image gains, see `training.step.color_gain`.
         floor: see `training.data.normalisation.fit_affine` [unit of the joints].
     """
 
@@ -38,4 +39,6 @@ class Preset:
     ema: float
     stride: int
     state_noise: float
+    brightness_jitter: float
+    color_jitter: float
     floor: float

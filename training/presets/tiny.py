@@ -19,5 +19,7 @@ TINY = Preset(
     ema=0.999,
     stride=4,
     state_noise=0.03,
+    brightness_jitter=0.1,
+    color_jitter=0.05,
     floor=0.02,
 )
