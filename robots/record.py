@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,11 +19,13 @@ from robots.cell.description import CONTROL_HZ
 from robots.cell.initial import InitialState, instruction, sample_initial_state
 from robots.cell.judging import Verdict
 from robots.config import save_config
-from robots.demonstrator.session import Recording, demonstrate
 from robots.episodes import EpisodesReader, EpisodesWriter, Feature
 from robots.errors import ConfigError, DataError
 from robots.perception.sighting import NothingSeenError
 from robots.progress import Progress
+
+if TYPE_CHECKING:
+    from robots.demonstrator.session import Recording
 
 MAX_ATTEMPTS_PER_EPISODE = 5
 
@@ -73,7 +75,7 @@ class Attempt:
     index: int
     initial: InitialState
     verdict: Verdict
-    recording: Recording | None
+    recording: "Recording | None"
 
 
 class Station:
@@ -91,6 +93,8 @@ class Station:
 
     def attempt(self, index: int) -> Attempt:
         """Lay out and demonstrate attempt `index`."""
+        from robots.demonstrator.session import demonstrate
+
         config, bench = self.config, self.bench
         rng = np.random.default_rng([config.seed, index])
         name = config.objects[index % len(config.objects)]
@@ -190,7 +194,7 @@ def _keep(writer: EpisodesWriter, attempt: Attempt, config: RecordConfig) -> boo
     return success
 
 
-def _facts(attempt: Attempt, rec: Recording, config: RecordConfig) -> dict[str, Any]:
+def _facts(attempt: Attempt, rec: "Recording", config: RecordConfig) -> dict[str, Any]:
     """Extra columns of the episodes table. The seen pose is the demonstrator's, never the bench's truth."""
     initial, verdict = attempt.initial, attempt.verdict
     return {

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from robots.cell.description import CellDescription, ObjectDescription, Side, Vec3
-from robots.cell.world import WorldParameters
+from robots.cell.world import WorldParameters, vec3
 
 Light = Literal["white", "red"]
 LIGHT_COLORS: dict[str, Vec3] = {"white": (1.0, 1.0, 1.0), "red": (1.0, 0.35, 0.30)}
@@ -72,11 +72,15 @@ class InitialState:
     def from_dict(cls, raw: Mapping[str, Any]) -> "InitialState":
         """Parse `to_dict`; raises ValueError for unknown or missing fields."""
         try:
-            known = {k: tuple(v) if isinstance(v, list) else v for k, v in raw.items() if k != "appearance"}
-            look = {k: tuple(v) if isinstance(v, list) else v for k, v in (raw.get("appearance") or {}).items()}
+            known: dict[str, Any] = {k: _plain(v) for k, v in raw.items() if k != "appearance"}
+            look: dict[str, Any] = {k: _plain(v) for k, v in (raw.get("appearance") or {}).items()}
             return cls(**known, appearance=Appearance(**look))
         except TypeError as error:
             raise ValueError(f"initial state: {error}") from error
+
+
+def _plain(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
 
 
 @dataclass(frozen=True)
@@ -142,8 +146,8 @@ def sample_appearance(thing: ObjectDescription, rng: np.random.Generator, streng
     color = np.clip(np.asarray(thing.color[:3]) + strength * rng.normal(0, 0.08, 3), 0.05, 1.0)
     light = np.clip(1.0 + strength * rng.normal(0, 0.06, 3), 0.5, 1.5)
     return Appearance(
-        object_color=tuple(color.tolist()),
-        light_color=tuple(light.tolist()),
+        object_color=vec3(color),
+        light_color=vec3(light),
         light_intensity=float(np.exp(strength * rng.normal(0, 0.15))),
-        light_shift=tuple((strength * rng.normal(0, [0.3, 0.3, 0.1])).tolist()),
+        light_shift=vec3(strength * rng.normal(0, [0.3, 0.3, 0.1])),
     )

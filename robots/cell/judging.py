@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 
 from robots.cell.description import CONTROL_DT, BinDescription, CellDescription, Side
-from robots.cell.scene import SceneSample
+from robots.cell.sample import SceneSample
 from robots.cell.world import WorldParameters
 
 Stage = Literal["approach", "contact", "lift", "carry", "release", "placed"]

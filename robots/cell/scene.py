@@ -1,7 +1,6 @@
 """`Scene`: a compiled cell that is reset to a start and stepped at 50 Hz with 54 joint targets."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import mujoco
 import numpy as np
@@ -11,27 +10,11 @@ from robots.cell.description import PHYSICS_DT, STEPS_PER_TICK, CellDescription
 from robots.cell.initial import Appearance, InitialState, belt_origin
 from robots.cell.mjcf import LeftArm, build_spec
 from robots.cell.mjcf_robot import HISTORY_SAMPLES
+from robots.cell.sample import SceneSample
 from robots.cell.world import WorldParameters
 
 Array = npt.NDArray[np.float64]
 _CLEARANCE = 0.0005
-
-
-@dataclass(frozen=True)
-class SceneSample:
-    """What a judge looks at, once a tick. Positions [m] in the world, speeds [m/s], forces [N].
-
-    `object_height` is the object's lowest possible bottom above the belt: centre minus half height minus belt top.
-    """
-
-    time: float
-    object_position: Array
-    object_height: float
-    object_speed: float
-    tcp_position: Array
-    tcp_speed: float
-    is_touching: bool
-    obstacle_force: float
 
 
 class Scene:

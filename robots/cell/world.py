@@ -7,7 +7,7 @@ values measured on a cell. Each part says on its own whether it is grounded.
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,12 @@ from robots.cell.description import ARM_DOF, CameraDescription, CellDescription,
 ZERO: Vec3 = (0.0, 0.0, 0.0)
 ONES = (1.0,) * ARM_DOF
 MAX_DELAY = 0.1
+
+
+def vec3(values: npt.ArrayLike) -> Vec3:
+    """Three numbers as a plain tuple."""
+    x, y, z = (float(v) for v in np.asarray(values, float))
+    return x, y, z
 
 
 def _check_finite(where: str, values: Mapping[str, Any]) -> None:
@@ -135,8 +141,9 @@ class WorldParameters:
 
     def with_part(self, part: VisualParameters | LayoutParameters | DynamicsParameters) -> "WorldParameters":
         """The same world with one part exchanged."""
-        names = {VisualParameters: "visual", LayoutParameters: "layout", DynamicsParameters: "dynamics"}
-        return replace(self, **{names[type(part)]: part})
+        if isinstance(part, VisualParameters):
+            return replace(self, visual=part)
+        return replace(self, layout=part) if isinstance(part, LayoutParameters) else replace(self, dynamics=part)
 
     def to_json(self) -> str:
         """JSON text; `from_json` gives back an equal world."""
@@ -166,9 +173,9 @@ def _part(raw: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def _build(cls: type, where: str, raw: Mapping[str, Any]) -> Any:
-    unknown = set(raw) - set(cls.__dataclass_fields__)
-    if unknown:
-        raise ValueError(f"{where} has no field {sorted(unknown)}; legal: {sorted(cls.__dataclass_fields__)}")
+    legal = {field.name for field in fields(cls)}
+    if set(raw) - legal:
+        raise ValueError(f"{where} has no field {sorted(set(raw) - legal)}; legal: {sorted(legal)}")
     try:
         return cls(**{k: tuple(v) if isinstance(v, list) else v for k, v in raw.items()})
     except TypeError as error:
@@ -207,8 +214,8 @@ def camera_parameters(
     offset = T_parent_camera[:3, 3] - np.asarray(camera.eye)
     return CameraParameters(
         focal_scale=float(focal_px / camera.focal_px),
-        offset=tuple(offset.tolist()),
-        rotvec=tuple(rotvec.tolist()),
+        offset=vec3(offset),
+        rotvec=vec3(rotvec),
         blur_sigma_px=float(blur_sigma_px),
     )
 

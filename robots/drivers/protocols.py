@@ -51,7 +51,10 @@ class BeltReading:
 class ArmDriver(Protocol):
     """Seven joints under position control."""
 
-    joint_names: tuple[str, ...]
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        """Names in the order of the joint vectors."""
+        ...
 
     def read(self) -> JointReading:
         """Newest measured joints."""
@@ -65,7 +68,10 @@ class ArmDriver(Protocol):
 class HandDriver(Protocol):
     """Twenty joints under position control."""
 
-    joint_names: tuple[str, ...]
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        """Names in the order of the joint vectors."""
+        ...
 
     def read(self) -> JointReading:
         """Newest measured joints."""
@@ -77,10 +83,17 @@ class HandDriver(Protocol):
 
 
 class CameraDriver(Protocol):
-    """A colour or RGB-D camera. `fps` is how often `read` has a new frame."""
+    """A colour or RGB-D camera."""
 
-    name: str
-    fps: float
+    @property
+    def name(self) -> str:
+        """Name in the cell's description."""
+        ...
+
+    @property
+    def fps(self) -> float:
+        """New frames a second."""
+        ...
 
     def read(self) -> CameraFrame:
         """Newest frame of the running stream."""
@@ -106,10 +119,25 @@ class BeltDriver(Protocol):
 class CellDrivers(Protocol):
     """All drivers of a cell and its 50 Hz clock."""
 
-    arms: Mapping[str, ArmDriver]
-    hands: Mapping[str, HandDriver]
-    cameras: Mapping[str, CameraDriver]
-    belt: BeltDriver
+    @property
+    def arms(self) -> Mapping[str, ArmDriver]:
+        """`right` and `left`."""
+        ...
+
+    @property
+    def hands(self) -> Mapping[str, HandDriver]:
+        """`right` and `left`."""
+        ...
+
+    @property
+    def cameras(self) -> Mapping[str, CameraDriver]:
+        """By the names in the cell's description."""
+        ...
+
+    @property
+    def belt(self) -> BeltDriver:
+        """The belt."""
+        ...
 
     def tick(self) -> int:
         """Send what was commanded and wait for the next 20 ms (a fast bench steps at once); number of the tick."""

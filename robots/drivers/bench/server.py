@@ -64,7 +64,7 @@ def _referee_handlers(sim: BenchSimulation) -> dict[str, Handler]:
 def answer(handlers: Mapping[str, Handler], message: Any) -> dict[str, Any]:
     """Reply to one request: `{"result": ...}`, or `{"error": text, "kind": ...}`; never a traceback."""
     op = message.get("op") if isinstance(message, dict) else None
-    if op not in handlers:
+    if not isinstance(op, str) or op not in handlers:
         return {"error": f"unknown request {op!r}; this channel knows {', '.join(handlers)}", "kind": "request"}
     try:
         return {"result": handlers[op](message)}

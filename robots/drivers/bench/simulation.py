@@ -55,6 +55,7 @@ class BenchSimulation:
         self._ranges = self._joint_ranges()
         self._board_on: tuple[str, Array, Array] | None = None
         self.tick_number = 0
+        self._clock_zero = 0
         self.clear()
 
     # ---- drivers

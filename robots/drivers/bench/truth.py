@@ -12,6 +12,7 @@ from robots.cell.world import (
     LayoutParameters,
     VisualParameters,
     WorldParameters,
+    vec3,
 )
 
 BELT_ERROR = np.array([0.024, 0.018, 0.014])
@@ -33,7 +34,7 @@ def _layout(rng: np.random.Generator) -> LayoutParameters:
     sign = np.array([*rng.choice([-1.0, 1.0], 2), 1.0])
     belt = BELT_ERROR * sign * rng.uniform(0.85, 1.1, 3)
     left, right = np.clip(rng.normal(0, BIN_SPREAD, (2, 2)), -2 * BIN_SPREAD, 2 * BIN_SPREAD)
-    return LayoutParameters(_tuple(belt), _tuple(left), _tuple(right))
+    return LayoutParameters(vec3(belt), _pair(left), _pair(right))
 
 
 def _dynamics(rng: np.random.Generator) -> DynamicsParameters:
@@ -52,7 +53,7 @@ def _dynamics(rng: np.random.Generator) -> DynamicsParameters:
 def _visual(rng: np.random.Generator) -> VisualParameters:
     def camera(error: tuple[float, float], focal: float, blur: float) -> CameraParameters:
         shift, turn = error
-        return CameraParameters(focal, _tuple(shift * _direction(rng)), _tuple(turn * _direction(rng)), blur)
+        return CameraParameters(focal, vec3(shift * _direction(rng)), vec3(turn * _direction(rng)), blur)
 
     wrist = [WRIST_FOCAL_RATIO * rng.uniform(0.995, 1.005) for _ in range(2)]
     return VisualParameters(
@@ -62,7 +63,7 @@ def _visual(rng: np.random.Generator) -> VisualParameters:
             "left_wrist": camera(WRIST_ERROR, wrist[1], rng.uniform(0.6, 1.0)),
             "external": camera(EXTERNAL_ERROR, 1.0, 0.0),
         },
-        light_color=_tuple(np.array([1.0, 0.95, 0.88]) * rng.uniform(0.97, 1.03, 3)),
+        light_color=vec3(np.array([1.0, 0.95, 0.88]) * rng.uniform(0.97, 1.03, 3)),
         light_intensity=float(rng.uniform(0.85, 1.1)),
     )
 
@@ -70,6 +71,10 @@ def _visual(rng: np.random.Generator) -> VisualParameters:
 def _direction(rng: np.random.Generator) -> np.ndarray:
     v = rng.normal(size=3)
     return v / np.linalg.norm(v)
+
+
+def _pair(values: np.ndarray) -> tuple[float, float]:
+    return float(values[0]), float(values[1])
 
 
 def _tuple(values: np.ndarray) -> tuple[float, ...]:

@@ -5,7 +5,7 @@ import pytest
 
 from robots.cell.bench import BENCH_CELL
 from robots.cell.judging import BinBox, SuccessPredicate, TrialJudge
-from robots.cell.scene import SceneSample
+from robots.cell.sample import SceneSample
 from robots.cell.world import LayoutParameters, nominal_world
 
 NOMINAL = nominal_world(BENCH_CELL)

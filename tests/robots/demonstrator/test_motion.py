@@ -1,5 +1,7 @@
 """The intended motion: smooth, in phases, with the object on the belt."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -44,7 +46,7 @@ def test_at_the_grasp_the_hand_moves_with_the_object():
     m = motion(3, speed=0.15)
     t = m.timing.grasp + 0.1
     assert (m.position(t + 0.01) - m.position(t))[1] / 0.01 == pytest.approx(-0.15, abs=0.005)
-    object_at = m.seen.position + [0, -0.15 * t, 0]
+    object_at = m.seen.position + np.array([0, -0.15 * t, 0])
     assert np.allclose(m.position(t)[:2], object_at[:2], atol=1e-3)
 
 
@@ -67,7 +69,7 @@ def test_phases_follow_each_other_without_gap(kinematics):
     ranges = list(phases.values())
     assert ranges[0][0] == 0
     assert ranges[-1][1] == person.ticks
-    assert all(a[1] == b[0] and a[0] < a[1] for a, b in zip(ranges, ranges[1:], strict=False))
+    assert all(a[1] == b[0] and a[0] < a[1] for a, b in pairwise(ranges))
 
 
 def test_some_reaches_are_corrected_and_styles_differ():
@@ -80,7 +82,7 @@ def test_some_reaches_are_corrected_and_styles_differ():
 
 
 def test_a_corrected_reach_ends_where_a_clean_one_does():
-    style = next(s for s in map(lambda i: sample_style(np.random.default_rng(i)), range(100)) if s.correction)
+    style = next(s for s in (sample_style(np.random.default_rng(i)) for i in range(100)) if s.correction)
     m = Motion(BENCH_CELL, seen(), "left", style)
     before, after = m.timing.reach[1] - 0.3, m.timing.grasp
     offset = [np.linalg.norm(m.position(t)[:2] - m._follow(t)) for t in (before, after)]

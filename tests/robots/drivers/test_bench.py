@@ -104,7 +104,7 @@ def test_the_emergency_stop_holds_a_moving_arm_where_it_is(rig):
 @pytest.mark.parametrize("action", [np.zeros(7), np.full(54, np.nan), np.full(54, 9.0)])
 def test_an_impossible_command_is_refused_and_the_bench_lives_on(rig, action):
     rig.command(action)
-    with pytest.raises(ValueError, match="joint targets|outside the range"):
+    with pytest.raises(ValueError, match=r"joint targets|outside the range"):
         rig.tick()
     assert rig.tick() > 0
 
