@@ -71,7 +71,10 @@ class ImportForm(forms.Form):
         help_text="Degrees and radians never mix in one policy.",
     )
     cell = forms.ModelChoiceField(
-        Cell.objects.all(), required=False, help_text="If it was recorded on a cell of this lab."
+        Cell.objects.all(),
+        required=False,
+        empty_label="another lab's",
+        help_text="If it was recorded on a cell of this lab.",
     )
     upload = forms.CharField(required=False, widget=forms.HiddenInput)
 
