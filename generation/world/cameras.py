@@ -1,7 +1,7 @@
 """Calibrate a pinhole camera from a checkerboard, with the robot's kinematics in one bundle.
 
-Two ways to see the board, one equation: with the camera on the wrist and the board standing in the world, A = T_wrist_world;
-with the camera standing and the board fixed to the hand, A = T_world_wrist. Then
+Two ways to see the board, one equation: with the camera on the wrist and the board standing in the world,
+A = T_wrist_world; with the camera standing and the board fixed to the hand, A = T_world_wrist. Then
 
     u = pi(K, C^-1 A_i B X),    C = T_parent_camera,  B = pose of the board,
 

@@ -1,4 +1,4 @@
-"""Motion that shows how a controller answers: a sum of sines per joint, all joints at once, within safe speeds. Pure."""
+"""Motion that shows how a controller answers: sums of sines, all joints at once, within safe speeds. Pure."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +17,8 @@ ARM_SPEED_SHARE, HAND_SPEED = 0.6, 1.5  # of the joint limits; rad/s
 def excitation(cell: CellDescription, seconds: float, rng: np.random.Generator) -> Array:
     """Joint targets (T, 54) [rad] around the home posture, starting and ending there.
 
-    Each joint moves by sum_k a_k sin(2 pi f_k t + phi_k) with its own phases and slightly detuned frequencies, scaled to
-    its amplitude and to a share of its speed limit.
+    Each joint moves by sum_k a_k sin(2 pi f_k t + phi_k) with its own phases and slightly detuned frequencies, scaled
+    to its amplitude and to a share of its speed limit.
     """
     t = np.arange(round(seconds / CONTROL_DT)) * CONTROL_DT
     amplitude = np.concatenate([ARM_AMPLITUDE, np.full(SIDE_DOF - ARM_DOF, HAND_AMPLITUDE)])

@@ -1,8 +1,9 @@
 """Identify the controllers of arm and hand: simulate a recording and fit gains and delay to the measured joints.
 
 Gauss-Newton on theta = (log kp_i, log kv_i of the arm's joints, log kp, log kv of the hand, delay). A joint's response
-depends to first order on its own gains alone, so one perturbed simulation serves all joints at once; the few simulations
-of an iteration run side by side. Rotor inertias and friction stay as described: free motion shows only ratios to inertia.
+depends to first order on its own gains alone, so one perturbed simulation serves all joints at once; the few
+simulations of an iteration run side by side. Rotor inertias and friction stay as described: free motion shows only
+ratios to inertia.
 """
 
 from collections.abc import Sequence
@@ -29,7 +30,7 @@ LIMITS = (0.2, 5.0)  # of every gain scale
 
 @dataclass(frozen=True)
 class JointRecording:
-    """Commanded targets (T, 54) and joints measured one tick after each (T, 54) [rad], from rest at the first target."""
+    """Commanded targets (T, 54) and the joints measured one tick after each (T, 54) [rad], from rest at the first."""
 
     targets: Array
     measured: Array

@@ -67,7 +67,7 @@ def register_layout(
 
 
 def bin_offset(points: Array, bin_: BinDescription) -> tuple[float, float]:
-    """Shift (x, y) [m] of a bin of known size from its described place: where its rim covers most points of that height.
+    """Shift (x, y) [m] of a bin of known size from its described place: where its rim covers most points.
 
     Raises:
         NothingSeenError: hardly any point lies at the rim's height.
