@@ -1,6 +1,7 @@
 """`python -m robots.drivers.bench FOLDER --seed 0 --pace realtime`: a bench cell that listens in FOLDER."""
 
 import argparse
+import shutil
 from pathlib import Path
 
 
@@ -12,7 +13,7 @@ def main() -> None:
     parser.add_argument("--pace", choices=("fast", "realtime"), default="realtime")
     parser.add_argument("--left-arm", choices=("fixed", "dynamic"), default="fixed")
     parser.add_argument("--nominal", action="store_true", help="a cell exactly as described: for tests")
-    parser.add_argument("--exit-with-parent", action="store_true", help="stop when standard input closes")
+    parser.add_argument("--exit-with-parent", action="store_true", help="stop when standard input closes, and remove FOLDER")
     args = parser.parse_args()
 
     from robots.cell.bench import BENCH_CELL
@@ -28,6 +29,9 @@ def main() -> None:
         serve(sim, args.folder, exit_with_parent=args.exit_with_parent)
     except KeyboardInterrupt:
         return
+    finally:
+        if args.exit_with_parent:  # the parent may be gone and cannot clear its folder
+            shutil.rmtree(args.folder, ignore_errors=True)
 
 
 if __name__ == "__main__":

@@ -39,7 +39,7 @@ class BenchCell:
         Raises:
             DriverError: the process did not come up.
         """
-        folder = tempfile.TemporaryDirectory(prefix="bench-")
+        folder = tempfile.TemporaryDirectory(prefix="bench-", ignore_cleanup_errors=True)
         command = [sys.executable, "-m", "robots.drivers.bench", folder.name, "--seed", str(seed), "--pace", pace,
                    "--left-arm", left_arm, "--exit-with-parent", *(["--nominal"] if is_nominal else [])]  # fmt: skip
         root = str(Path(__file__).resolve().parents[3])
