@@ -1,5 +1,6 @@
 """Finished pieces of a run (shards, checkpoints) on their way to the object store, and back for a retry elsewhere."""
 
+import logging
 import queue
 import threading
 from pathlib import Path
@@ -11,10 +12,14 @@ from labapp.runs.events import Artifact
 from labapp.runs.kinds import RunError
 from labapp.runs.models import Run, RunArtifact
 
+logger = logging.getLogger(__name__)
+
 
 def artifact_store(*, run_id: int, out: Path, artifact: Artifact) -> RunArtifact:
     """Upload one file or folder and note it; the same path again replaces it."""
     source = _inside(out, artifact.path)
+    if not source.exists():
+        raise FileNotFoundError(source)
     relative = source.relative_to(out.resolve()).as_posix()
     prefix = f"runs/{run_id}/{relative}"
     if source.is_dir():
@@ -80,11 +85,20 @@ class Uploader:
     def _work(self) -> None:
         try:
             while (artifact := self._waiting.get()) is not None:
-                artifact_store(run_id=self.run_id, out=self.out, artifact=artifact)
+                self._store(artifact)
         except Exception as error:  # handed to the worker's thread by join
             self.error = error
         finally:
             connection.close()
+
+    def _store(self, artifact: Artifact) -> None:
+        """A piece that its command replaced meanwhile (shards merged, old checkpoints dropped) is no longer wanted."""
+        try:
+            artifact_store(run_id=self.run_id, out=self.out, artifact=artifact)
+        except FileNotFoundError:
+            if _inside(self.out, artifact.path).exists():
+                raise
+            logger.info("Run %s replaced %s before it was stored", self.run_id, artifact.path)
 
 
 def _inside(out: Path, relative: str) -> Path:
