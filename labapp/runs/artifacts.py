@@ -18,7 +18,7 @@ logger = logging.getLogger(__name__)
 def artifact_store(*, run_id: int, out: Path, artifact: Artifact) -> RunArtifact:
     """Upload one file or folder and note it; the same path again replaces it."""
     source = _inside(out, artifact.path)
-    if not source.exists():
+    if not (source.is_file() or any(path.is_file() for path in source.rglob("*"))):
         raise FileNotFoundError(source)
     relative = source.relative_to(out.resolve()).as_posix()
     prefix = f"runs/{run_id}/{relative}"
@@ -96,8 +96,6 @@ class Uploader:
         try:
             artifact_store(run_id=self.run_id, out=self.out, artifact=artifact)
         except FileNotFoundError:
-            if _inside(self.out, artifact.path).exists():
-                raise
             logger.info("Run %s replaced %s before it was stored", self.run_id, artifact.path)
 
 
