@@ -13,7 +13,9 @@ def main() -> None:
     parser.add_argument("--pace", choices=("fast", "realtime"), default="realtime")
     parser.add_argument("--left-arm", choices=("fixed", "dynamic"), default="fixed")
     parser.add_argument("--nominal", action="store_true", help="a cell exactly as described: for tests")
-    parser.add_argument("--exit-with-parent", action="store_true", help="stop when standard input closes, and remove FOLDER")
+    parser.add_argument(
+        "--exit-with-parent", action="store_true", help="stop when standard input closes, and remove FOLDER"
+    )
     args = parser.parse_args()
 
     from robots.cell.bench import BENCH_CELL
