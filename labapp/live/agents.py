@@ -11,7 +11,7 @@ from django.db import transaction
 
 from labapp.accounts.models import token_digest
 from labapp.cells.models import Agent, Cell
-from robots.agent.protocol import LabMessage, dump_text
+from robots.agent.protocol import LabMessage, Stop, dump_text
 
 AWAY_AFTER = timedelta(seconds=15)
 TOKEN_SCHEME = "Agent"
@@ -82,6 +82,14 @@ def send_to_agent(agent_id: int, message: LabMessage) -> None:
     """Hand a message to the agent's socket once the transaction is committed; a rollback sends nothing."""
     event = {"type": "agent.message", "text": dump_text(message)}
     transaction.on_commit(lambda: _send(Groups.agent(agent_id), event))
+
+
+def stop_cell(cell: Cell, pressed: bool, by: str) -> int:
+    """Pass a software stop (or its release) to every connected agent of a cell; returns how many."""
+    reached = list(Agent.objects.filter(cell=cell, is_active=True, connected_at__isnull=False))
+    for agent in reached:
+        send_to_agent(agent.pk, Stop(pressed=pressed, by=by))
+    return len(reached)
 
 
 def tell_viewers(cell_slug: str, event: dict[str, Any]) -> None:

@@ -27,7 +27,6 @@ from robots.agent.protocol import (
     Hello,
     Joints,
     ProtocolError,
-    Stop,
     StopState,
     TrialEvent,
     Welcome,
@@ -175,7 +174,9 @@ class ViewerConsumer(RoleConsumerMixin, AsyncJsonWebsocketConsumer):
         if kind == "ack" and isinstance(content.get("camera"), int):
             self.box.acknowledge(content["camera"])
         elif kind == "stop" and isinstance(content.get("pressed"), bool):
-            await database_sync_to_async(stop_cell)(self.cell, content["pressed"], self.scope["user"].get_username())
+            await database_sync_to_async(agents.stop_cell)(
+                self.cell, content["pressed"], self.scope["user"].get_username()
+            )
         else:
             await self.close(code=BAD_MESSAGE, reason="unknown message: ack {camera} or stop {pressed}")
 
@@ -210,11 +211,3 @@ class ViewerConsumer(RoleConsumerMixin, AsyncJsonWebsocketConsumer):
 def viewer_frame(camera: int, item: bytes, dropped: int) -> bytes:
     """1 byte camera, 8 bytes time in nanoseconds, 4 bytes frames dropped for this viewer so far, JPEG."""
     return VIEWER_HEADER.pack(camera, int.from_bytes(item[:8], "big"), min(dropped, 2**32 - 1)) + item[8:]
-
-
-def stop_cell(cell: Cell, pressed: bool, by: str) -> int:
-    """Pass a software stop (or its release) to every connected agent of a cell; returns how many."""
-    reached = list(Agent.objects.filter(cell=cell, is_active=True, connected_at__isnull=False))
-    for agent in reached:
-        agents.send_to_agent(agent.pk, Stop(pressed=pressed, by=by))
-    return len(reached)

@@ -6,7 +6,6 @@ newer one replaces an unsent one, which is counted as dropped. So nothing queues
 """
 
 import asyncio
-import contextlib
 import logging
 from collections import defaultdict
 from collections.abc import Collection
@@ -62,6 +61,7 @@ class FrameHub:
 
     def __init__(self) -> None:
         self._client = redis.from_url(settings.REDIS_URL)
+        self._listener = redis.from_url(settings.REDIS_URL, socket_timeout=None, health_check_interval=15)
         self._boxes: dict[str, set[Mailbox]] = defaultdict(set)
         self._readers: dict[str, asyncio.Task[None]] = {}
 
@@ -87,14 +87,14 @@ class FrameHub:
             return
         del self._boxes[cell]
         reader = self._readers.pop(cell)
-        reader.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await reader
+        while not reader.done():  # redis-py loses a cancellation that meets it while it connects
+            reader.cancel()
+            await asyncio.wait({reader}, timeout=0.2)
 
     async def _read(self, cell: str, boxes: Collection[Mailbox]) -> None:
         while True:
             try:
-                async with self._client.pubsub(ignore_subscribe_messages=True) as pubsub:
+                async with self._listener.pubsub(ignore_subscribe_messages=True) as pubsub:
                     await pubsub.subscribe(channel_name(cell))
                     async for message in pubsub.listen():
                         for box in boxes:

@@ -1,4 +1,4 @@
-"""A trial's recording on its way from the agent into the object store: file by file, then one list that makes it whole."""
+"""A trial's recording from the agent into the object store: file by file, then one list that makes it whole."""
 
 import hashlib
 import json
@@ -16,7 +16,7 @@ from labapp.studies.models import Trial, TrialVideo
 
 MAX_FILE_BYTES = 256 * 1024 * 1024
 MAX_FILES = 64
-_PATH = re.compile(r"(?:[A-Za-z0-9][A-Za-z0-9._-]*/){0,5}[A-Za-z0-9][A-Za-z0-9._-]*")
+_PATH = re.compile(r"(?:[A-Za-z0-9][A-Za-z0-9._-]{0,79}/){0,5}[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 _CAMERA = re.compile(r"[a-z][a-z0-9_]{0,39}")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 

@@ -24,6 +24,11 @@ NOT_STARTED = {
 }
 
 
+# Channels waits for messages 5 s at a time; redis-py gives up on a silent socket after 5 s unless told otherwise, which
+# would end every quiet websocket.
+CHANNELS_SOCKET_TIMEOUT = 30
+
+
 @dataclass(frozen=True)
 class ObjectStore:
     endpoint: str
@@ -85,7 +90,12 @@ def backend_settings(known: dict[str, str], prefix: str = "groundlab") -> dict[s
         "CHANNEL_LAYERS": {
             "default": {
                 "BACKEND": "channels_redis.core.RedisChannelLayer",
-                "CONFIG": {"hosts": [redis_url], "prefix": f"{prefix}-channels", "capacity": 200, "expiry": 30},
+                "CONFIG": {
+                    "hosts": [{"address": redis_url, "socket_timeout": CHANNELS_SOCKET_TIMEOUT}],
+                    "prefix": f"{prefix}-channels",
+                    "capacity": 200,
+                    "expiry": 30,
+                },
             }
         },
         "OBJECT_STORE": object_store(known),

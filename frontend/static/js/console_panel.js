@@ -1,0 +1,144 @@
+// What the console's panel looks like in each step. Pure: state in, elements out; clicks go to the named actions.
+const make = (tag, props = {}, ...children) => {
+  const element = Object.assign(document.createElement(tag), props);
+  element.append(...children.filter((child) => child !== null && child !== undefined));
+  return element;
+};
+const key = (text) => make("kbd", { textContent: text });
+const card = (...children) => make("section", { className: "card" }, make("div", { className: "card-body" }, ...children));
+
+function button(action, label, shortcut, className = "button", props = {}) {
+  const element = make("button", { type: "button", className, ...props }, label, shortcut ? key(shortcut) : null);
+  element.dataset.action = action;
+  return element;
+}
+
+export function checklistPanel(checklist) {
+  const boxes = Object.entries(checklist).map(([name, label]) =>
+    make("label", {}, make("input", { type: "checkbox", name }), label),
+  );
+  return [card(
+    make("h2", { textContent: "Before the first trial" }),
+    make("div", { className: "checks", id: "checks" }, ...boxes),
+    button("begin", "Begin the session", "Space", "button primary large big-action"),
+    make("p", { className: "faint small", textContent: "Space ticks the next point; when all are ticked, it begins." }),
+  )];
+}
+
+export function nextPanel(state, { before, canStart, why }) {
+  const { next, progress } = state;
+  const done = progress.confirmed;
+  return [card(
+    make("div", { className: "trial-head" },
+      make("span", { textContent: `Trial ${done + 1} of ${progress.planned}${next.is_repetition ? ", a repetition" : ""}` }),
+      make("span", { textContent: next.condition }),
+    ),
+    make("div", { className: "trial-code", textContent: next.code, title: "The policy's code" }),
+    settings(next, before),
+    make("ol", { className: "reset-steps" }, ...next.reset.map((step) => make("li", { textContent: step }))),
+    button("start", "Start", "Space", "button primary large big-action", { disabled: !canStart }),
+    why ? make("p", { className: "soft", textContent: why }) : null,
+  )];
+}
+
+function settings(slot, before) {
+  const facts = [
+    ["Object", slot.object, "object"],
+    ["Bin", slot.bin, "bin"],
+    ["Belt", `${slot.belt_speed.toFixed(2)} m/s`, "belt_speed"],
+    ["Light", slot.light, "light"],
+  ];
+  const entries = facts.map(([label, value, name]) => {
+    const isChanged = before && before[name] !== slot[name];
+    return make("div", { className: isChanged ? "changed" : "", title: isChanged ? "Other than in the trial before" : "" },
+      make("dt", { textContent: label }), make("dd", { textContent: value }));
+  });
+  return make("dl", { className: "settings" }, ...entries);
+}
+
+export function runningPanel(trial) {
+  return [card(
+    trialHead(trial),
+    make("div", { className: "trial-timer", id: "timer", textContent: "0.0 s" }),
+    make("div", { className: "progress" }, make("span", { id: "timer-bar" })),
+    make("p", { className: "soft", textContent: "Watch the rollout; you score it when it is over." }),
+    make("div", { className: "actions" },
+      button("stopTrial", "End the trial", "Backspace", "button large"),
+      button("invalid", "Invalid…", "I", "button large danger")),
+  )];
+}
+
+function trialHead(trial) {
+  return make("div", { className: "trial-head" },
+    make("span", { className: "trial-code", textContent: trial.slot?.code ?? "" }),
+    make("span", { textContent: trial.slot ? `${trial.slot.object} to the ${trial.slot.bin} bin, ${trial.slot.condition.toLowerCase()}` : "" }));
+}
+
+export function scorePanel(trial, choices, draft) {
+  const { proposal } = trial;
+  return [card(
+    trialHead(trial),
+    proposal ? proposalBox(proposal, choices) : make("p", { className: "soft", textContent: "The robot has not reported yet; you can score what you saw." }),
+    choiceButton("success", "Success", "S", draft.is_success === true, "choice success wide"),
+    make("div", { className: "choice-grid", role: "group", ariaLabel: "Failure mode" },
+      ...choices.failure_modes.map((mode) =>
+        choiceButton(`mode:${mode.value}`, mode.label, mode.key, draft.failure_mode === mode.value, "choice failure"))),
+    draft.is_success === false ? make("div", { className: "small soft", textContent: "Furthest stage" }) : null,
+    draft.is_success === false
+      ? make("div", { className: "choice-grid stages", role: "group", ariaLabel: "Furthest stage" },
+        ...choices.stages.map((stage) =>
+          choiceButton(`stage:${stage.value}`, stage.label, stage.key.toUpperCase(), draft.furthest_stage === stage.value)))
+      : null,
+    noteField(draft),
+    button("confirm", confirmLabel(draft, choices), "Enter", "button primary large big-action", { disabled: !isComplete(draft) }),
+    make("div", { className: "actions" }, button("invalid", "Invalid…", "I", "button danger")),
+  )];
+}
+
+function proposalBox(proposal, choices) {
+  if (proposal.invalid_reason) {
+    return make("div", { className: "notice warn" }, make("span", { textContent: `The robot reports: ${proposal.invalid_reason}` }));
+  }
+  const words = proposal.success ? "success" : labelOf(choices.failure_modes, proposal.failure_mode);
+  const detail = `${proposal.time_s.toFixed(1)} s${proposal.success ? "" : `, reached ${proposal.furthest_stage}`}`;
+  return make("div", { className: "proposal" },
+    make("span", {}, "Proposed: ", make("strong", { textContent: words }), make("br"), make("span", { className: "faint small", textContent: detail })),
+    button("accept", "Take it", "A", "button large"));
+}
+
+function choiceButton(action, label, shortcut, isPressed, className = "choice") {
+  const element = button(action, label, shortcut, className);
+  element.setAttribute("aria-pressed", String(isPressed));
+  return element;
+}
+
+function noteField(draft) {
+  const input = make("input", { type: "text", id: "note", value: draft.note, placeholder: "Note (N)", maxLength: 4000 });
+  input.setAttribute("aria-label", "Note");
+  return input;
+}
+
+export const labelOf = (choices, value) => choices.find((choice) => choice.value === value)?.label ?? value;
+
+export function isComplete(draft) {
+  return draft.is_success === true || (draft.is_success === false && Boolean(draft.failure_mode && draft.furthest_stage));
+}
+
+function confirmLabel(draft, choices) {
+  if (draft.is_success === true) return "Confirm success";
+  if (draft.is_success === false && draft.failure_mode) return `Confirm: ${labelOf(choices.failure_modes, draft.failure_mode)}`;
+  return "Confirm";
+}
+
+export function undoBar(last, choices) {
+  const words = last.is_success ? "success" : labelOf(choices.failure_modes, last.failure_mode);
+  return make("div", { className: `undo-bar${last.is_success ? "" : " failure"}` },
+    make("span", {}, `Trial ${last.slot?.position ?? ""}: ${words}`),
+    make("span", { className: "row" }, make("span", { id: "undo-left" }), button("undo", "Undo", "U")));
+}
+
+export function messagePanel(title, text, ...buttons) {
+  return [card(make("h2", { textContent: title }), make("p", { textContent: text }), ...buttons)];
+}
+
+export const linkButton = (href, label) => make("a", { className: "button primary large", href }, label);

@@ -1,0 +1,242 @@
+"""Pages of studies: list, design, lock, unblind, trials, one trial, the operator console."""
+
+import csv
+from collections.abc import Iterator
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.core.exceptions import ValidationError
+from django.core.paginator import Paginator
+from django.db.models import Count, Q, QuerySet
+from django.http import HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.views.decorators.csrf import ensure_csrf_cookie
+from django.views.decorators.http import require_POST, require_safe
+
+from labapp.accounts.models import Role
+from labapp.accounts.roles import EVERYONE, RESEARCH, has_role, role_required
+from labapp.forms import submitted
+from labapp.live.agents import agent_for
+from labapp.live.trials import study_changed
+from labapp.live.views import camera_views
+from labapp.studies import services, trials
+from labapp.studies.console import console_choices, console_state
+from labapp.studies.export import trial_rows
+from labapp.studies.filters import TrialFilter
+from labapp.studies.forms import PRESETS, OutcomeForm, ReasonForm, StudyForm
+from labapp.studies.models import Study, Trial
+from labapp.studies.selectors import sees_policies, slots_open, study_progress
+from labapp.studies.series import SeriesMissing, trial_series
+from labapp.studies.sessions import CHECKLIST
+
+PAGE_SIZE = 50
+TRIAL_ROWS = ("study", "slot__object", "arm", "condition", "operator")
+
+
+@require_safe
+@role_required(*EVERYONE)
+def study_list(request: HttpRequest) -> HttpResponse:
+    studies = Study.objects.select_related("cell").annotate(
+        arm_count=Count("arms", distinct=True),
+        confirmed=Count("trials", filter=Q(trials__status=Trial.Status.CONFIRMED), distinct=True),
+        planned=Count("slots", filter=Q(slots__reschedules=None), distinct=True),
+    )
+    return render(request, "studies/list.html", {"studies": studies})
+
+
+@role_required(Role.RESEARCHER)
+def study_new(request: HttpRequest) -> HttpResponse:
+    form = StudyForm(request.POST or None)
+    study = submitted(form, lambda values: create(request, values))
+    if study is not None:
+        messages.success(request, "The study is a draft: look at its design, then lock it.")
+        return redirect(study)
+    return render(request, "studies/new.html", {"form": form})
+
+
+def create(request: HttpRequest, values: dict[str, Any]) -> Study:
+    conditions = PRESETS[values.pop("preset")]
+    checkpoints = list(values.pop("checkpoints"))
+    return services.study_create(checkpoints=checkpoints, conditions=conditions, actor=request.user, **values)
+
+
+@require_safe
+@role_required(*EVERYONE)
+def study(request: HttpRequest, slug: str) -> HttpResponse:
+    """The design, how far it is, and what happened to it."""
+    found = get_object_or_404(Study.objects.select_related("cell", "unblinded_by", "created_by"), slug=slug)
+    is_open = sees_policies(request.user, found)
+    context = {
+        "study": found,
+        "sees_policies": is_open,
+        "arms": found.arms.select_related("policy__configuration").annotate(
+            confirmed=Count("trials", filter=Q(trials__status=Trial.Status.CONFIRMED))
+        ),
+        "conditions": found.conditions.annotate(
+            confirmed=Count("trials", filter=Q(trials__status=Trial.Status.CONFIRMED))
+        ),
+        "progress": study_progress(found),
+        "next_slots": slots_open(found)[:5] if found.status == Study.Status.LOCKED else [],
+        "events": found.events.select_related("actor"),
+        "agent": agent_for(found.cell, timezone.now()),
+        "can_unblind": has_role(request.user, Role.PI),
+        "reason_form": ReasonForm(),
+    }
+    return render(request, "studies/study.html", context)
+
+
+@require_POST
+@role_required(Role.RESEARCHER)
+def lock(request: HttpRequest, slug: str) -> HttpResponse:
+    return changed(request, slug, services.study_lock, "The design is locked; operators can begin.", reason=False)
+
+
+@require_POST
+@role_required(Role.PI)
+def unblind(request: HttpRequest, slug: str) -> HttpResponse:
+    return changed(request, slug, services.study_unblind, "The study is unblinded; the event carries your name.")
+
+
+@require_POST
+@role_required(*RESEARCH)
+def finish(request: HttpRequest, slug: str) -> HttpResponse:
+    return changed(request, slug, services.study_finish, "The study is finished.")
+
+
+def changed(request: HttpRequest, slug: str, service: Any, done: str, *, reason: bool = True) -> HttpResponse:
+    """One change of a study from its page, and back to it with what came of it."""
+    found = get_object_or_404(Study.objects.select_related("cell"), slug=slug)
+    also = {"reason": request.POST.get("reason", "")} if reason else {}
+    try:
+        service(study=found, actor=request.user, now=timezone.now(), **also)
+    except ValidationError as error:
+        messages.error(request, " ".join(error.messages))
+    else:
+        messages.success(request, done)
+        study_changed(found)
+    return redirect(found)
+
+
+@require_safe
+@role_required(*EVERYONE)
+def trial_list(request: HttpRequest, slug: str) -> HttpResponse:
+    found = get_object_or_404(Study, slug=slug)
+    chosen = filtered(request, found)
+    page = Paginator(chosen.qs, PAGE_SIZE).get_page(request.GET.get("page"))
+    query = request.GET.copy()
+    query.pop("page", None)
+    context = {"study": found, "filter": chosen, "page": page, "query": query.urlencode()}
+    return render(request, "studies/trials.html", context | {"sees_policies": sees_policies(request.user, found)})
+
+
+@require_safe
+@role_required(*EVERYONE)
+def trial_csv(request: HttpRequest, slug: str) -> StreamingHttpResponse:
+    """The filtered trials; policies are named only for those who may know them."""
+    found = get_object_or_404(Study, slug=slug)
+    rows = trial_rows(filtered(request, found).qs, with_policies=sees_policies(request.user, found))
+    headers = {"Content-Disposition": f'attachment; filename="{found.slug}-trials.csv"'}
+    return StreamingHttpResponse(csv_lines(rows), content_type="text/csv; charset=utf-8", headers=headers)
+
+
+class Echo:
+    """A file of which the csv writer gets back what it writes."""
+
+    def write(self, text: str) -> str:
+        return text
+
+
+def csv_lines(rows: Iterator[list[Any]]) -> Iterator[str]:
+    writer = csv.writer(Echo())
+    return (writer.writerow(row) for row in rows)
+
+
+def filtered(request: HttpRequest, found: Study) -> TrialFilter:
+    rows: QuerySet[Trial] = found.trials.select_related(*TRIAL_ROWS).order_by("started_at", "pk")
+    return TrialFilter(request.GET, rows, study=found)
+
+
+@require_safe
+@role_required(*EVERYONE)
+def trial(request: HttpRequest, slug: str, trial_id: UUID) -> HttpResponse:
+    """One trial: its cameras on one playhead, joints and actions, and everything that was ever said of it."""
+    return trial_page(request, trial_or_404(slug, trial_id), OutcomeForm())
+
+
+def trial_page(request: HttpRequest, found: Trial, form: OutcomeForm, status: int = 200) -> HttpResponse:
+    context = {
+        "study": found.study,
+        "trial": found,
+        "videos": found.videos.select_related("media"),
+        "revisions": found.revisions.select_related("actor"),
+        "agent_events": found.agent_events.all(),
+        "sees_policies": sees_policies(request.user, found.study),
+        "form": form,
+        "neighbours": neighbours(found),
+    }
+    return render(request, "studies/trial.html", context, status=status)
+
+
+def neighbours(found: Trial) -> dict[str, Trial | None]:
+    others = found.study.trials.select_related("study")
+    return {
+        "previous": others.filter(started_at__lt=found.started_at).order_by("-started_at").first(),
+        "next": others.filter(started_at__gt=found.started_at).order_by("started_at").first(),
+    }
+
+
+@require_POST
+@role_required(*EVERYONE)
+def trial_correct(request: HttpRequest, slug: str, trial_id: UUID) -> HttpResponse:
+    found = trial_or_404(slug, trial_id)
+    form = OutcomeForm(request.POST)
+    try:
+        corrected = submitted(form, lambda values: correct(request, found, form, values["reason"]))
+    except trials.TrialConflict as error:
+        messages.error(request, str(error))
+        return redirect(found)
+    if corrected is None:
+        return trial_page(request, found, form, status=422)
+    messages.success(request, "The outcome is corrected; the old one stays in the history.")
+    study_changed(found.study)
+    return redirect(found)
+
+
+def correct(request: HttpRequest, found: Trial, form: OutcomeForm, reason: str) -> Trial:
+    version = int(request.POST.get("version") or found.version)
+    return trials.trial_correct(
+        trial=found, outcome=form.outcome(), reason=reason, version=version, actor=request.user, now=timezone.now()
+    )
+
+
+@require_safe
+@role_required(*EVERYONE)
+def series(request: HttpRequest, slug: str, trial_id: UUID) -> JsonResponse:
+    """Joint positions and commands of a trial for its plot."""
+    try:
+        return JsonResponse(trial_series(trial_or_404(slug, trial_id)))
+    except SeriesMissing as error:
+        return JsonResponse({"detail": str(error)}, status=404)
+
+
+@require_safe
+@ensure_csrf_cookie
+@role_required(*EVERYONE)
+def console(request: HttpRequest, slug: str) -> HttpResponse:
+    """The operator console. Everyone sees only codes here, whatever their role."""
+    found = get_object_or_404(Study.objects.select_related("cell"), slug=slug)
+    context = {
+        "study": found,
+        "state": console_state(found, request.user, timezone.now()),
+        "choices": console_choices(),
+        "checklist": CHECKLIST,
+        "views": camera_views(),
+    }
+    return render(request, "studies/console.html", context)
+
+
+def trial_or_404(slug: str, trial_id: UUID) -> Trial:
+    rows = Trial.objects.select_related(*TRIAL_ROWS, "arm__policy", "agent", "study__cell")
+    return get_object_or_404(rows, pk=trial_id, study__slug=slug)
