@@ -14,7 +14,8 @@ from labapp.statistics.counts import count
 from labapp.statistics.differences import newcombe_bounds
 from labapp.statistics.proportions import as_float
 
-EQUIVALENT, NON_INFERIOR, INFERIOR, UNDECIDED = "equivalent", "non-inferior", "inferior", "undecided"
+EQUIVALENT, NON_INFERIOR, UNDECIDED = "equivalent", "non-inferior", "undecided"
+INFERIOR, SUPERIOR = "worse by more than the margin", "better by more than the margin"
 
 
 class Verdict(NamedTuple):
@@ -50,15 +51,15 @@ def margin_score(k1: ArrayLike, n1: ArrayLike, k2: ArrayLike, n2: ArrayLike, mar
     r1 = np.clip(2 * u * np.cos(w) - b / (3 * a), max(margin, 0), min(1 + margin, 1))
     r2 = np.clip(r1 - margin, 0, 1)
     variance = r1 * (1 - r1) / n1 + r2 * (1 - r2) / n2
-    gap = p1 - p2 - margin
+    gap = np.round(p1 - p2 - margin, 12)
+    without_spread = np.where(gap > 0, np.inf, np.where(gap < 0, -np.inf, 0.0))
     with np.errstate(divide="ignore", invalid="ignore"):
-        score = gap / np.sqrt(variance)
-    return np.where(variance > 1e-14, score, np.sign(np.round(gap, 12)) * np.inf)
+        return np.where(variance > 1e-14, gap / np.sqrt(variance), without_spread)
 
 
 def non_inferiority_p(k1: ArrayLike, n1: ArrayLike, k2: ArrayLike, n2: ArrayLike, margin: float) -> NDArray[np.float64]:
     """One-sided p-value of H0: p1 <= p2 - margin."""
-    return special.ndtr(-np.nan_to_num(margin_score(k1, n1, k2, n2, -margin), nan=0.0))
+    return special.ndtr(-margin_score(k1, n1, k2, n2, -margin))
 
 
 def equivalence_p(k1: ArrayLike, n1: ArrayLike, k2: ArrayLike, n2: ArrayLike, margin: float) -> NDArray[np.float64]:
@@ -92,7 +93,8 @@ def _verdict(counts: tuple[int, int, int, int], margin: float, p: float, alpha: 
     k1, n1, k2, n2 = counts
     low, high = (as_float(bound) for bound in newcombe_bounds(*counts, 1 - 2 * alpha))
     inferior = as_float(special.ndtr(margin_score(k1, n1, k2, n2, -margin))) < alpha
-    verdict = claim if p < alpha else INFERIOR if inferior else UNDECIDED
+    superior = as_float(special.ndtr(-margin_score(k1, n1, k2, n2, margin))) < alpha
+    verdict = claim if p < alpha else INFERIOR if inferior else SUPERIOR if superior else UNDECIDED
     return Verdict(verdict, margin, k1 / n1 - k2 / n2, low, high, p, alpha)
 
 

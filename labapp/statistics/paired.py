@@ -91,9 +91,10 @@ def _score(b: NDArray, c: NDArray, n: NDArray, d: NDArray) -> NDArray[np.float64
     a0 = -c * d * (1 - d)
     q = (np.sqrt(np.maximum(a1**2 - 4 * a2 * a0, 0)) - a1) / (2 * a2)
     variance = n * (2 * q + d * (1 - d))
+    gap = b - c - n * d
+    without_spread = np.where(gap > 0, np.inf, np.where(gap < 0, -np.inf, 0.0))
     with np.errstate(divide="ignore", invalid="ignore"):
-        statistic = (b - c - n * d) / np.sqrt(np.maximum(variance, 0))
-    return np.where(variance > 0, statistic, np.sign(b - c - n * d) * np.inf)
+        return np.where(variance > 0, gap / np.sqrt(np.maximum(variance, 0)), without_spread)
 
 
 def _root(b: NDArray, c: NDArray, n: NDArray, target: float, low: NDArray, high: NDArray) -> NDArray[np.float64]:

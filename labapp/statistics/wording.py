@@ -64,7 +64,7 @@ def effect_sentence(name: str, effect: Contrast | None) -> str:
     detectable = detectable_effect(effect.low, effect.high, effect.confidence)
     return (
         f"No effect of {name} shown: {points(effect.estimate)} points ({interval}). "
-        f"This many trials find an effect of {100 * detectable:.0f} points with {POWER:.0%} power."
+        f"This many trials find an effect of {100 * detectable:.0f} points with {percent(POWER)} power."
     )
 
 
@@ -80,25 +80,26 @@ def interaction_sentence(first: str, second: str, effect: Contrast | None) -> st
     detectable = detectable_effect(effect.low, effect.high, effect.confidence)
     return (
         f"No interaction of {first} and {second} shown: {points(effect.estimate)} points ({interval}). "
-        f"This many trials find an interaction of {100 * detectable:.0f} points with {POWER:.0%} power."
+        f"This many trials find an interaction of {100 * detectable:.0f} points with {percent(POWER)} power."
     )
 
 
 def difference_sentence(first: str, second: str, difference: Difference) -> str:
     """What the difference of two arms allows to say; the verdict follows the exact test."""
     if difference.estimate is None or difference.low is None or difference.high is None or difference.p is None:
-        return f"{first} and {second} cannot be compared: one of them has no trials."
+        return f"{capitalised(first)} and {second} cannot be compared: one of them has no trials."
     interval = (
         f"{level(difference.confidence)} interval {points(difference.low)} to {points(difference.high)}, "
         f"{difference.test} {p_value(difference.p)}"
     )
     if difference.p < 1 - difference.confidence:
         better, worse = (first, second) if difference.estimate > 0 else (second, first)
-        return f"{better} succeeded more often than {worse}: {abs(100 * difference.estimate):.1f} points ({interval})."
+        size = f"{abs(100 * difference.estimate):.1f} points"
+        return f"{capitalised(better)} succeeded more often than {worse}: {size} ({interval})."
     detectable = detectable_effect(difference.low, difference.high, difference.confidence)
     return (
         f"No difference between {first} and {second} shown: {points(difference.estimate)} points ({interval}). "
-        f"This many trials find a difference of {100 * detectable:.0f} points with {POWER:.0%} power."
+        f"This many trials find a difference of {100 * detectable:.0f} points with {percent(POWER)} power."
     )
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labapp.statistics.contrasts import contrast, contrast_p, mover_bounds
@@ -58,6 +58,7 @@ def test_a_real_factorial_gives_its_known_effects(shared_data: Path) -> None:
     assert result.effects["main_b"].low < 0 < result.effects["main_b"].high
 
 
+@settings(max_examples=20, deadline=None)
 @given(four_cells)
 def test_a_contrast_of_two_cells_is_newcombe(cells: list[Count]) -> None:
     effect = factorial({"all": cells}).effects["b_at_high_a"]
@@ -65,6 +66,7 @@ def test_a_contrast_of_two_cells_is_newcombe(cells: list[Count]) -> None:
     assert (effect.low, effect.high) == pytest.approx((float(low), float(high)), abs=1e-12)
 
 
+@settings(max_examples=20, deadline=None)
 @given(four_cells)
 def test_swapping_the_factors_swaps_the_main_effects_and_keeps_the_interaction(cells: list[Count]) -> None:
     here = factorial({"all": cells}).effects
@@ -73,6 +75,7 @@ def test_swapping_the_factors_swaps_the_main_effects_and_keeps_the_interaction(c
     assert here["interaction"] == pytest.approx(there["interaction"])
 
 
+@settings(max_examples=20, deadline=None)
 @given(four_cells)
 def test_the_p_value_and_the_interval_tell_the_same(cells: list[Count]) -> None:
     for effect in factorial({"all": cells}).effects.values():

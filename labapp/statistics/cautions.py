@@ -1,0 +1,166 @@
+"""What can make right numbers mislead: Simpson's reversal, drift, duplicates, uneven invalid trials, in words."""
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import stats
+
+from labapp.statistics.counts import Count
+from labapp.statistics.proportions import as_float
+from labapp.statistics.wording import p_value, percent
+
+ALPHA = 0.05
+
+
+class Caution(NamedTuple):
+    """One thing that the reader of a result should know."""
+
+    kind: str
+    message: str
+
+
+def simpson(first: str, second: str, strata: Mapping[str, tuple[Count, Count]]) -> Caution | None:
+    """Warn where one arm is ahead pooled, and the other is ahead or equal in every stratum (and ahead in one)."""
+    usable = {name: pair for name, pair in strata.items() if pair[0].trials and pair[1].trials}
+    if len(usable) < 2:
+        return None
+    pooled = _lead(sum((a for a, _ in usable.values()), Count(0, 0)), sum((b for _, b in usable.values()), Count(0, 0)))
+    within = [_lead(a, b) for a, b in usable.values()]
+    if pooled == 0 or any(lead == pooled for lead in within) or not any(within):
+        return None
+    ahead, behind = (first, second) if pooled > 0 else (second, first)
+    return Caution(
+        "simpson",
+        f"{ahead} is ahead of {behind} over all trials, but not within {', '.join(usable)}: the arms ran different "
+        "shares of easy and hard trials. Trust the stratified effect.",
+    )
+
+
+def stratified_trend(success: ArrayLike, order: ArrayLike, strata: Sequence[Hashable]) -> tuple[float, float]:
+    """Score test of a trend of success along `order` (time, session number) within strata (arm and condition).
+
+    Returns:
+        (z, p): z above 0 where success rises; (0, 1) where nothing varies.
+    """
+    y, t = np.asarray(success, dtype=float), np.asarray(order, dtype=float)
+    score = variance = 0.0
+    for rows in _by(strata).values():
+        n = len(rows)
+        if n < 2:
+            continue
+        centred = t[rows] - t[rows].mean()
+        rate = y[rows].mean()
+        score += float(centred @ y[rows])
+        variance += rate * (1 - rate) * float(centred @ centred) * n / (n - 1)
+    if variance == 0:
+        return 0.0, 1.0
+    z = score / np.sqrt(variance)
+    return float(z), as_float(2 * stats.norm.sf(abs(z)))
+
+
+def stratified_association(success: ArrayLike, group: Sequence[Hashable], strata: Sequence[Hashable]) -> float:
+    """p-value that groups (operators, sessions) differ within strata: generalised Cochran-Mantel-Haenszel test."""
+    y = np.asarray(success, dtype=float)
+    levels = sorted(set(group), key=str)
+    member = np.array([[value == level for level in levels[:-1]] for value in group], dtype=float)
+    if member.size == 0:
+        return 1.0
+    score, covariance = np.zeros(member.shape[1]), np.zeros((member.shape[1],) * 2)
+    for rows in _by(strata).values():
+        n = len(rows)
+        if n < 2:
+            continue
+        inside, rate = member[rows], y[rows].mean()
+        score += inside.T @ (y[rows] - rate)
+        spread = np.diag(inside.sum(axis=0)) - np.outer(inside.sum(axis=0), inside.sum(axis=0)) / n
+        covariance += rate * (1 - rate) * n / (n - 1) * spread
+    rank = int(np.linalg.matrix_rank(covariance))
+    if rank == 0:
+        return 1.0
+    return as_float(stats.chi2.sf(score @ np.linalg.pinv(covariance) @ score, rank))
+
+
+def drift(success: ArrayLike, order: ArrayLike, strata: Sequence[Hashable]) -> Caution | None:
+    """Warn where success rises or falls over the study within arms and conditions."""
+    z, p = stratified_trend(success, order, strata)
+    if p >= ALPHA:
+        return None
+    direction = "rose" if z > 0 else "fell"
+    return Caution("drift", f"Success {direction} over the study within the same arms and conditions ({p_value(p)}).")
+
+
+def operators_differ(success: ArrayLike, operator: Sequence[str], strata: Sequence[Hashable]) -> Caution | None:
+    """Warn where operators' trials succeed at different rates within the same arms and conditions."""
+    p = stratified_association(success, operator, strata)
+    if p >= ALPHA:
+        return None
+    return Caution(
+        "operators", f"Success differs between operators within the same arms and conditions ({p_value(p)})."
+    )
+
+
+def invalid_trials(arms: Mapping[str, Count]) -> Caution | None:
+    """Warn where arms lost different shares of trials as invalid; `Count` holds invalid trials of all started."""
+    tried = {name: count for name, count in arms.items() if count.trials}
+    if len(tried) < 2 or not any(count.successes for count in tried.values()):
+        return None
+    invalid = np.concatenate([np.arange(c.trials) < c.successes for c in tried.values()])
+    group = [name for name, c in tried.items() for _ in range(c.trials)]
+    p = stratified_association(invalid, group, ["all"] * len(group))
+    if p >= ALPHA:
+        return None
+    worst = max(tried, key=lambda name: tried[name].successes / tried[name].trials)
+    return Caution(
+        "invalid",
+        f"Arms lost different shares of trials as invalid ({p_value(p)}); most in {worst}: "
+        f"{percent(tried[worst].rate)}. Invalid trials may hide failures.",
+    )
+
+
+def repeated_trials(keys: Iterable[tuple[Hashable, Hashable]]) -> Caution | None:
+    """Warn where an arm has more than one trial in the same block; keys are (block, arm)."""
+    seen: dict[tuple[Hashable, Hashable], int] = defaultdict(int)
+    for key in keys:
+        seen[key] += 1
+    repeated = [f"{arm} in block {block}" for (block, arm), times in seen.items() if times > 1]
+    if not repeated:
+        return None
+    return Caution("repeated", f"More than one trial of the same arm in a block: {_some(repeated)}.")
+
+
+def duplicate_blocks(blocks: Mapping[Hashable, Sequence[tuple[Hashable, bool, float | None]]]) -> Caution | None:
+    """Warn where two blocks hold the same recording twice: same arms, outcomes and times to the millisecond.
+
+    Args:
+        blocks: block -> its trials as (arm, success, duration in s). Blocks without any duration are not compared:
+            equal outcomes alone are no evidence of a copy.
+    """
+    same: dict[tuple, list[str]] = defaultdict(list)
+    for block, trials in blocks.items():
+        timed = [(arm, success, round(seconds, 3)) for arm, success, seconds in trials if seconds is not None]
+        if timed and len(timed) == len(trials):
+            same[tuple(sorted(timed, key=str))].append(str(block))
+    copies = [" and ".join(names) for names in same.values() if len(names) > 1]
+    if not copies:
+        return None
+    return Caution("duplicates", f"Blocks with identical outcomes and times, probably entered twice: {_some(copies)}.")
+
+
+def _lead(a: Count, b: Count) -> int:
+    difference = a.successes * b.trials - b.successes * a.trials
+    return (difference > 0) - (difference < 0)
+
+
+def _by(strata: Sequence[Hashable]) -> dict[Hashable, list[int]]:
+    rows: dict[Hashable, list[int]] = defaultdict(list)
+    for index, stratum in enumerate(strata):
+        rows[stratum].append(index)
+    return rows
+
+
+def _some(names: Sequence[str], most: int = 5) -> str:
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more

@@ -1,0 +1,88 @@
+"""Warnings that make right numbers readable."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from labapp.statistics.cautions import (
+    drift,
+    duplicate_blocks,
+    invalid_trials,
+    operators_differ,
+    repeated_trials,
+    simpson,
+    stratified_association,
+    stratified_trend,
+)
+from labapp.statistics.counts import Count
+
+KIDNEY_STONES = {"small": (Count(81, 87), Count(234, 270)), "large": (Count(192, 263), Count(55, 80))}
+
+
+def test_the_classic_reversal_is_seen() -> None:
+    caution = simpson("open surgery", "keyhole", KIDNEY_STONES)
+    assert caution.message.startswith("keyhole is ahead of open surgery over all trials, but not within small, large")
+
+
+def test_agreeing_strata_or_a_single_one_raise_nothing() -> None:
+    agreeing = {"a": (Count(9, 10), Count(5, 10)), "b": (Count(8, 10), Count(4, 10))}
+    assert simpson("x", "y", agreeing) is None
+    assert simpson("x", "y", {"small": KIDNEY_STONES["small"]}) is None
+    assert simpson("x", "y", {**KIDNEY_STONES, "large": (Count(0, 0), Count(55, 80))}) is None
+
+
+def test_a_fall_over_the_study_is_drift_and_noise_is_not() -> None:
+    rng = np.random.default_rng(0)
+    order, strata = np.arange(200), ["a", "b"] * 100
+    assert "fell" in drift(rng.random(200) < np.linspace(0.9, 0.3, 200), order, strata).message
+    assert drift(rng.random(200) < 0.6, order, strata) is None
+
+
+def test_arms_run_one_after_the_other_are_no_drift() -> None:
+    """A better arm run first makes pooled success fall; within arms nothing changes."""
+    rng = np.random.default_rng(1)
+    success = rng.random(200) < np.repeat([0.95, 0.3], 100)
+    order = np.arange(200)
+    assert drift(success, order, ["all"] * 200) is not None
+    assert drift(success, order, np.repeat(["good", "bad"], 100).tolist()) is None
+
+
+def test_nothing_that_varies_is_no_trend() -> None:
+    assert stratified_trend([True] * 5, range(5), ["a"] * 5) == (0.0, 1.0)
+
+
+def test_one_stratum_of_groups_is_pearsons_chi_square() -> None:
+    table = np.array([[30, 20], [18, 32], [25, 25]])
+    success = np.concatenate([[True] * k + [False] * m for k, m in table])
+    group = np.repeat(["a", "b", "c"], 50).tolist()
+    expected = stats.chi2.sf(stats.chi2_contingency(table, correction=False)[0] * 149 / 150, 2)
+    assert stratified_association(success, group, ["all"] * 150) == pytest.approx(expected)
+
+
+def test_operators_who_score_differently_are_seen_and_like_ones_are_not() -> None:
+    rng = np.random.default_rng(2)
+    operator, strata = ["ann", "ben"] * 100, np.repeat(["a", "b"], 100).tolist()
+    assert operators_differ(rng.random(200) < np.tile([0.9, 0.5], 100), operator, strata).kind == "operators"
+    assert operators_differ(rng.random(200) < 0.6, operator, strata) is None
+    assert operators_differ(rng.random(200) < 0.6, ["ann"] * 200, strata) is None
+
+
+def test_uneven_invalid_trials_name_the_worst_arm() -> None:
+    caution = invalid_trials({"a": Count(1, 60), "b": Count(15, 60), "untried": Count(0, 0)})
+    assert "most in b: 25 %" in caution.message
+    assert invalid_trials({"a": Count(3, 60), "b": Count(4, 60)}) is None
+    assert invalid_trials({"a": Count(0, 60), "b": Count(0, 60)}) is None
+
+
+def test_two_trials_of_an_arm_in_a_block_are_named() -> None:
+    assert "b in block 2" in repeated_trials([(1, "a"), (1, "b"), (2, "b"), (2, "b")]).message
+    assert repeated_trials([(1, "a"), (1, "b"), (2, "a")]) is None
+
+
+def test_a_block_entered_twice_is_found_by_its_times() -> None:
+    trials = [("a", True, 4.217), ("b", False, 12.0)]
+    other = [("a", True, 4.218), ("b", False, 12.0)]
+    assert "1 and 3" in duplicate_blocks({1: trials, 2: other, 3: list(reversed(trials))}).message
+    assert duplicate_blocks({1: trials, 2: other}) is None
+    untimed = [("a", True, None)]
+    assert duplicate_blocks({1: untimed, 2: untimed}) is None
