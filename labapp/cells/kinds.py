@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from labapp.cells.flatten import PARTS
+from labapp.cells.flatten import PARTS, named_values
 from labapp.cells.models import Cell, World
 from labapp.cells.params import MeasureWorldParams, NominalWorldParams
 from labapp.cells.services import world_store
@@ -88,6 +88,6 @@ def _read_json(path: Path) -> dict[str, Any]:
 
 
 def _by_part(residuals: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """Residuals by part; those that name no part belong to all."""
-    shared = {name: value for name, value in residuals.items() if name not in PARTS}
-    return {part: {**shared, **residuals.get(part, {})} for part in PARTS}
+    """Residuals by part of the world; those of the cameras are of the visual part."""
+    found = {("visual" if name == "cameras" else name): value for name, value in residuals.items()}
+    return {part: named_values(found.get(part, {})) for part in PARTS}

@@ -6,7 +6,7 @@ from typing import Any
 from django.db.models import Count, QuerySet
 
 from labapp.datasets.models import GroundingConfiguration, SimulatedDataset
-from labapp.datasets.services import ACCEPTED
+from labapp.datasets.services import ACCEPTED, BY_OBJECT, rejections
 from labapp.episodes import EpisodeEntry, index_load
 
 REASONS = {
@@ -53,12 +53,19 @@ def configurations() -> QuerySet[GroundingConfiguration]:
 def funnel_of(dataset: SimulatedDataset) -> list[FunnelRow]:
     """Why attempts were rejected, most frequent first, and the accepted ones at the end."""
     attempts = max(dataset.attempts, 1)
-    rejected = sorted(
-        ((reason, count) for reason, count in dataset.funnel.items() if reason != ACCEPTED), key=lambda item: -item[1]
-    )
+    rejected = sorted(rejections(dataset.funnel).items(), key=lambda item: -item[1])
     rows = [FunnelRow(r, REASONS.get(r, r.replace("_", " ")), count, count / attempts) for r, count in rejected]
     accepted = FunnelRow(ACCEPTED, "accepted", dataset.trajectories, dataset.trajectories / attempts, is_accepted=True)
     return [*rows, accepted]
+
+
+def yields_by_object(dataset: SimulatedDataset) -> list[dict[str, Any]]:
+    """Attempts and kept trajectories of each object."""
+    return [
+        {"object": name, "attempts": counts["attempts"], "accepted": counts[ACCEPTED]}
+        | {"share": counts[ACCEPTED] / counts["attempts"] if counts["attempts"] else None}
+        for name, counts in dataset.funnel.get(BY_OBJECT, {}).items()
+    ]
 
 
 def trajectories_of(dataset: SimulatedDataset, *, words: str = "") -> list[EpisodeEntry]:

@@ -2,6 +2,7 @@
 
 from dataclasses import asdict
 from datetime import datetime
+from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
@@ -16,7 +17,7 @@ from labapp.folders import StoredEpisodes
 from labapp.names import check_name
 from labapp.runs.services import run_create
 
-ACCEPTED = "accepted"
+ACCEPTED, BY_OBJECT = "accepted", "objects"
 
 
 @transaction.atomic
@@ -101,18 +102,20 @@ def _check_demonstrations(
 
 @transaction.atomic
 def dataset_complete(
-    *, dataset: SimulatedDataset, stored: StoredEpisodes, funnel: dict[str, int], now: datetime
+    *, dataset: SimulatedDataset, stored: StoredEpisodes, funnel: dict[str, Any], now: datetime
 ) -> SimulatedDataset:
     """Fill in what the run brought."""
     dataset.prefix, dataset.sha256 = stored.prefix, stored.sha256
     dataset.trajectories, dataset.frames = len(stored.index.episodes), stored.index.frames
-    dataset.funnel = {**rejections(funnel), ACCEPTED: dataset.trajectories}
-    dataset.attempts = sum(dataset.funnel.values())
+    counts = {**rejections(funnel), ACCEPTED: dataset.trajectories}
+    dataset.attempts = sum(counts.values())
+    dataset.funnel = {**counts, BY_OBJECT: funnel.get(BY_OBJECT, {})}
     dataset.ready_at = now
     dataset.save()
     return dataset
 
 
-def rejections(funnel: dict[str, int]) -> dict[str, int]:
+def rejections(funnel: dict[str, Any]) -> dict[str, int]:
     """Rejected attempts by reason, those that did not occur left out."""
-    return {reason: count for reason, count in funnel.items() if reason not in (ACCEPTED, "attempts") and count}
+    counts = {name: count for name, count in funnel.items() if isinstance(count, int) and count}
+    return {reason: count for reason, count in counts.items() if reason not in (ACCEPTED, "attempts")}

@@ -37,7 +37,8 @@ def dataset(request: HttpRequest, name: str) -> HttpResponse:
     if found.ready_at:
         words = request.GET.get("q", "")
         page = Paginator(selectors.trajectories_of(found, words=words), PER_PAGE).get_page(request.GET.get("page"))
-        context |= {"funnel": selectors.funnel_of(found), "page": page, "words": words}
+        context |= {"funnel": selectors.funnel_of(found), "yields": selectors.yields_by_object(found)}
+        context |= {"page": page, "words": words}
     return render(request, "datasets/dataset.html", context)
 
 

@@ -38,6 +38,14 @@ def series_of(prefix: str, sha256: str, entry: EpisodeEntry) -> dict[str, Any]:
     return episode_series(reader, entry.index, max_points=PLOT_POINTS)
 
 
+def facts_of(demonstration: Demonstration) -> dict[str, Any]:
+    """What else is known of an episode; the bench's hidden seed stays hidden."""
+    hidden = {"object", "bench_seed", "initial_state"}
+    return {
+        name: value for name, value in demonstration.extra.items() if name not in hidden and value not in ("", None)
+    }
+
+
 def neighbours(demonstration: Demonstration) -> tuple[Demonstration | None, Demonstration | None]:
     """The one before and the one after in the same set."""
     others = demonstration.demonstration_set.demonstrations

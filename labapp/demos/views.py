@@ -18,7 +18,7 @@ from labapp.demos.params import EpisodeOptions
 from labapp.forms import submitted
 from labapp.lineage import lineage_of
 
-PER_PAGE = 100
+PER_PAGE = 50
 OPTION_FIELDS = tuple(EpisodeOptions.__dataclass_fields__)
 
 
@@ -81,6 +81,7 @@ def demonstration(request: HttpRequest, name: str, index: int) -> HttpResponse:
         "set": found.demonstration_set,
         "videos": selectors.videos_of(found),
         "entry": selectors.entry_of(found),
+        "facts": selectors.facts_of(found),
         "before": before,
         "after": after,
     }

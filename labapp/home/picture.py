@@ -36,7 +36,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Wire:
-    """An arrow; while runs of ``flow`` are active it moves."""
+    """An arrow; it moves while a run of the kind ``flow`` is active (``trial``: while a trial is)."""
 
     path: str
     flow: str
@@ -82,19 +82,19 @@ def _corner(start: Point, corner: Point, end: Point) -> str:
 WIRES = (
     Wire(
         _corner((CELL.centre_x, CELL.y), (CELL.centre_x, DEMOS.middle), (DEMOS.x - HEAD, DEMOS.middle)),
-        "record", "recorded", 106, 102,
+        "demos.record", "recorded", 106, 102,
     ),
-    Wire(_across(DEMOS, WORLDS), "measure"),
-    Wire(_across(DEMOS, BEHAVIORS), "record"),
-    Wire(_across(WORLDS, DATASETS), "generate"),
-    Wire(_across(BEHAVIORS, DATASETS), "generate"),
+    Wire(_across(DEMOS, WORLDS), "cells.measure"),
+    Wire(_across(DEMOS, BEHAVIORS), "demos.record"),
+    Wire(_across(WORLDS, DATASETS), "datasets.generate"),
+    Wire(_across(BEHAVIORS, DATASETS), "datasets.generate"),
     Wire(
         _corner(
             (DATASETS.right, DATASETS.middle),
             (POLICIES.centre_x, DATASETS.middle),
             (POLICIES.centre_x, POLICIES.y - HEAD),
         ),
-        "train", "co-trained", 1050, 128,
+        "policies.train", "co-trained", 1050, 128,
     ),
     Wire(
         _corner(

@@ -54,8 +54,7 @@ def loop_wires() -> list[tuple[Wire, bool]]:
     """The wires, each with whether something flows along it now."""
     active = set(Run.objects.filter(status=Run.Status.RUNNING).values_list("kind", flat=True).distinct())
     has_trial = Trial.objects.filter(status=Trial.Status.RUNNING).exists()
-    flows = {kind.split("_")[0] for kind in active} | ({"trial"} if has_trial else set())
-    return [(wire, wire.flow in flows) for wire in WIRES]
+    return [(wire, wire.flow in active or (wire.flow == "trial" and has_trial)) for wire in WIRES]
 
 
 def runs_active(limit: int = 6) -> list[Run]:

@@ -97,17 +97,21 @@ def item(mapping: dict[str, Any], key: str) -> Any:
 
 @register.filter
 def parameter(value: Any) -> str:
-    """A number with as many digits as carry meaning, anything else as it is."""
-    if value is None:
+    """A number, or a vector of numbers, with as many digits as carry meaning; anything else as it is."""
+    if value is None or value == "":
         return "—"
     if isinstance(value, float):
-        return f"{value:.6g}"
+        return f"{value:.5g}"
+    if isinstance(value, list) and all(isinstance(entry, int | float) for entry in value):
+        return ", ".join(f"{entry:.4g}" for entry in value)
     return json.dumps(value) if isinstance(value, list | dict) else str(value)
 
 
 @register.filter
-def signed(value: float | None) -> str:
-    return "" if value is None else f"{value:+.4g}"
+def signed(value: float | list[float] | None) -> str:
+    if value is None:
+        return ""
+    return ", ".join(f"{entry:+.3g}" for entry in value) if isinstance(value, list) else f"{value:+.4g}"
 
 
 @register.filter
