@@ -93,8 +93,11 @@ def _check_totals(reader: EpisodesReader, report: CheckReport) -> None:
         if len(reader) and not (reader.root / name).exists():
             report.errors.append(Finding(f"{reader.root / name} is missing"))
     for name, feature in DEFAULT_FEATURES.items():
-        if reader.features.get(name, feature).dtype != feature.dtype or name not in reader.features:
-            report.errors.append(Finding(f"info.json: feature {name} must be there with dtype {feature.dtype}"))
+        declared = reader.info["features"].get(name, {})
+        if declared.get("dtype") != feature.dtype or list(declared.get("shape") or []) != [1]:
+            report.errors.append(
+                Finding(f"info.json: feature {name} must be there with dtype {feature.dtype}, shape [1]")
+            )
 
 
 def _check_order(reader: EpisodesReader, report: CheckReport) -> None:
@@ -137,7 +140,8 @@ def _check_rows(reader: EpisodesReader, row: EpisodeRow, jitter: Jitter, report:
     report.warnings += [Finding(text, row.index) for text in looks_like_degrees(episode.columns, reader.features)]
     if any(problems):
         return []
-    return [{name: column_stats(c) for name, c in episode.columns.items() if name in ("observation.state", "action")}]
+    judged = [n for n in ("observation.state", "action") if n in episode.columns and reader.features[n].is_numeric]
+    return [{name: column_stats(episode.columns[name]) for name in judged}]
 
 
 def _numbering_problem(reader: EpisodesReader, row: EpisodeRow, episode: Episode) -> str | None:

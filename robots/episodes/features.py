@@ -75,7 +75,15 @@ class Feature:
     @property
     def is_numeric(self) -> bool:
         """Numbers that statistics can be taken of."""
-        return not self.is_camera and self.dtype != "string"
+        try:
+            return np.dtype(self.dtype).kind in "biuf"
+        except TypeError:
+            return False
+
+    @property
+    def is_known(self) -> bool:
+        """A kind this code can write; foreign folders may hold others, which are read and copied as they are."""
+        return self.is_numeric or self.is_video or self.dtype == "string"
 
     def label(self, entry: int) -> str:
         """Name of one entry for people, e.g. `3 (right_arm_joint4)`."""
@@ -109,10 +117,11 @@ class Feature:
         """
         try:
             dtype, shape = str(values["dtype"]), tuple(int(n) for n in values["shape"])
-        except (KeyError, TypeError, ValueError) as error:
-            raise DataError(f"info.json: feature {name} needs a dtype and a shape, got {dict(values)}") from error
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
+            raise DataError(f"info.json: feature {name} needs a dtype and a shape, got {values!r}") from error
         names, units = _flat(values.get("names")), _flat(values.get("units"))
         info = values.get("info") or values.get("video_info") or {}
+        info = info if isinstance(info, Mapping) else {}
         if dtype not in ("video", "image") and names is not None and len(names) != int(np.prod(shape)):
             names = None
         return cls(dtype, shape, names, units, info)
@@ -138,6 +147,10 @@ def validated(features: Mapping[str, Feature]) -> dict[str, Feature]:
     for name in features:
         if "/" in name or not name:
             raise DataError(f"feature name {name!r} must be non-empty and hold no '/'")
+        if not features[name].is_known:
+            raise DataError(
+                f"feature {name} has dtype {features[name].dtype!r}: expected a numpy number, string or video"
+            )
         if name in DEFAULT_FEATURES:
             raise DataError(f"feature {name} is written for every row and cannot be declared")
     return {**features, **DEFAULT_FEATURES}

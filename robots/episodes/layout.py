@@ -1,12 +1,13 @@
 """Where the files of a LeRobotDataset v3.0 folder lie, and its info.json."""
 
 import json
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from robots.config import write_json
-from robots.episodes.features import Feature
+from robots.episodes.features import DEFAULT_FEATURES, Feature
 from robots.errors import DataError
 
 VERSION = "v3.0"
@@ -113,14 +114,25 @@ def load_info(root: Path) -> dict[str, Any]:
     for name in _REQUIRED:
         if name not in info:
             raise DataError(f"{root / INFO_PATH}: field {name} is missing")
-    if not isinstance(info["fps"], int | float) or not info["fps"] > 0:
-        raise DataError(f"{root / INFO_PATH}: fps must be a number > 0, got {info['fps']!r}")
-    return info
+    require_numbers(root, info)
+    return {"chunks_size": CHUNKS_SIZE} | info
+
+
+def require_numbers(root: Path, info: Mapping[str, Any]) -> None:
+    """Raise DataError unless fps is a number > 0, chunks_size (if there) a whole number > 0, features an object."""
+    fps, size = info["fps"], info.get("chunks_size", CHUNKS_SIZE)
+    if not isinstance(fps, int | float) or not 0 < fps < math.inf:
+        raise DataError(f"{root / INFO_PATH}: fps must be a number > 0, got {fps!r}")
+    if not isinstance(size, int) or size < 1:
+        raise DataError(f"{root / INFO_PATH}: chunks_size must be a whole number > 0, got {size!r}")
+    if not isinstance(info["features"], dict):
+        raise DataError(f"{root / INFO_PATH}: features must be an object, got {info['features']!r}")
 
 
 def features_of(info: Mapping[str, Any]) -> dict[str, Feature]:
-    """Every feature of an info.json, default columns included."""
-    return {name: Feature.from_json(name, values) for name, values in info["features"].items()}
+    """Every feature of an info.json; the default columns are what the format says, whatever is written there."""
+    parsed = {name: Feature.from_json(name, values) for name, values in info["features"].items()}
+    return parsed | DEFAULT_FEATURES
 
 
 def save_info(root: Path, info: Mapping[str, Any]) -> None:

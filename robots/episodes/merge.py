@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from robots.config import write_json
 from robots.episodes import layout, stats, tables
 from robots.episodes.extras import encode, unify
-from robots.episodes.features import Feature, difference
+from robots.episodes.features import DEFAULT_FEATURES, Feature, difference
 from robots.episodes.folders import built_aside
 from robots.episodes.layout import Slot
 from robots.episodes.reader import EpisodeRow, EpisodesReader
@@ -105,13 +105,20 @@ class _Merger:
         tables.write_tasks(self.root / layout.TASKS_PATH, list(self._tasks))
         write_json(self.root / layout.STATS_PATH, stats.to_json(self._stats), indent=None)
         has_video = any(feature.is_video for feature in self._features.values())
-        paths = {"data_path": layout.DATA_PATH, "video_path": layout.VIDEO_PATH if has_video else None}
+        features = self._info["features"] | {name: f.to_json() for name, f in DEFAULT_FEATURES.items()}
+        paths = {
+            "features": features,
+            "data_path": layout.DATA_PATH,
+            "video_path": layout.VIDEO_PATH if has_video else None,
+        }
         layout.save_info(
             self.root, layout.with_totals(self._info | paths, len(self._rows), self.frames, len(self._tasks))
         )
 
     def _append(self, reader: EpisodesReader, row: EpisodeRow, known: dict[str, Stats]) -> None:
-        columns = reader.read(row.index).columns
+        columns = reader.read(
+            row.index, [name for name, f in self._features.items() if f.is_known and not f.is_video]
+        ).columns
         columns |= self._numbering(reader, row, columns["task_index"])
         slot = Slot.number(len(self._rows))
         tables.write_table(slot.data(self.root), self._table(reader, row, columns))
@@ -133,9 +140,9 @@ class _Merger:
         }
 
     def _table(self, reader: EpisodesReader, row: EpisodeRow, columns: Mapping[str, NDArray[Any]]) -> pa.Table:
-        table = tables.rows_table({n: f for n, f in self._features.items() if not f.is_camera}, columns)
-        for key in (name for name, feature in self._features.items() if feature.dtype == "image"):
-            table = table.append_column(key, reader.table(row.index)[key])
+        table = tables.rows_table(self._features, columns)
+        for name in (name for name, feature in self._features.items() if not feature.is_known):
+            table = table.append_column(name, reader.stored_column(row.index, name))
         return table
 
     def _places(self, row: EpisodeRow, slot: Slot) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from robots.episodes import layout, tables
 from robots.episodes.extras import is_extra
-from robots.episodes.features import Feature
+from robots.episodes.features import DEFAULT_FEATURES, Feature
 from robots.episodes.layout import Slot
 from robots.episodes.state import has_slot, read_all_rows
 from robots.episodes.stats import Stats
@@ -166,12 +166,17 @@ class EpisodesReader:
         if missing:
             raise DataError(f"{row.data_path}: columns {missing} are missing")
         arrays = {name: tables.to_numpy(table[name], self.features[name]) for name in names}
-        times = tables.to_numpy(table["timestamp"], self.features["timestamp"]).astype(np.float64)
+        times = tables.to_numpy(self.stored_column(index, "timestamp"), DEFAULT_FEATURES["timestamp"]).astype(
+            np.float64
+        )
         return Episode(arrays, row.task, row.extra, times)
 
-    def table(self, index: int) -> pa.Table:
-        """The rows of one episode as stored."""
-        return self._episode_table(self.row(index))
+    def stored_column(self, index: int, name: str) -> pa.ChunkedArray:
+        """One column of an episode as stored; raises DataError when the file has none of that name."""
+        table = self._episode_table(self.row(index))
+        if name not in table.column_names:
+            raise DataError(f"{self.row(index).data_path}: column {name} is missing")
+        return table[name]
 
     def video_frames(self, index: int, key: str, start: int = 0, stop: int | None = None, stride: int = 1) -> Image:
         """Frames of rows start, start + stride, ... < stop, clamped to the episode.
@@ -189,7 +194,9 @@ class EpisodesReader:
         if self._camera(key).dtype == "image":
             return self._images(row, key, rows)
         path, from_s, to_s = self.video_file(index, key)
-        times = tables.to_numpy(self._episode_table(row)["timestamp"], self.features["timestamp"]).astype(np.float64)
+        times = tables.to_numpy(self.stored_column(index, "timestamp"), DEFAULT_FEATURES["timestamp"]).astype(
+            np.float64
+        )
         return read_frames(path, from_s + times[list(rows)], Window(from_s, to_s, 0.5 / self.fps))
 
     def video_file(self, index: int, key: str) -> VideoSpan:
@@ -267,6 +274,6 @@ class EpisodesReader:
     def _images(self, row: EpisodeRow, key: str, rows: range) -> Image:
         from PIL import Image as PillowImage
 
-        column = self._episode_table(row)[key]
+        column = self.stored_column(row.index, key)
         found = [np.asarray(PillowImage.open(io.BytesIO(column[i].as_py()["bytes"])).convert("RGB")) for i in rows]
         return np.stack(found) if found else np.empty((0, *self.features[key].shape), np.uint8)

@@ -71,11 +71,11 @@ class SourceV21:
 
     def data_path(self, index: int) -> Path:
         """The data file of an episode."""
-        return self._place(self.info["data_path"], index)
+        return self._place(str(self.info["data_path"]), index)
 
     def video_path(self, index: int, key: str) -> Path:
         """Where the video of an episode should be."""
-        return self._place(self.info.get("video_path") or "", index, video_key=key)
+        return self._place(str(self.info.get("video_path") or ""), index, video_key=key)
 
     def stored_episodes(self) -> list[Path]:
         """Data files in the folder, listed or not."""
@@ -116,7 +116,7 @@ class SourceV21:
             raise DataError(f"{path.name}: column {name}: {error}") from error
 
     def _place(self, template: str, index: int, **values: str) -> Path:
-        chunk = index // int(self.info.get("chunks_size") or 1000)
+        chunk = index // self.info.get("chunks_size", layout.CHUNKS_SIZE)
         return layout.place(self.root, template, episode_chunk=chunk, episode_index=index, **values)
 
 
@@ -124,10 +124,7 @@ def _check_info(root: Path, info: Mapping[str, Any]) -> None:
     for name in ("fps", "features", "data_path"):
         if not info.get(name):
             raise DataError(f"{root}/meta/info.json: field {name} is missing")
-    if not isinstance(info["fps"], int | float) or not info["fps"] > 0:
-        raise DataError(f"{root}/meta/info.json: fps must be a number > 0, got {info['fps']!r}")
-    if not isinstance(info["features"], dict):
-        raise DataError(f"{root}/meta/info.json: features must be an object")
+    layout.require_numbers(root, info)
 
 
 def _lines(path: Path) -> list[dict[str, Any]]:
@@ -155,7 +152,8 @@ def _line(path: Path, number: int, line: str) -> dict[str, Any]:
 
 
 def _episode(root: Path, row: Mapping[str, Any]) -> SourceEpisode:
-    tasks = row.get("tasks") or []
+    tasks = row.get("tasks")
+    tasks = tasks if isinstance(tasks, list) else []
     length = row.get("length")
     return SourceEpisode(
         _whole(root, row, "episode_index"), length if isinstance(length, int) else None, [str(task) for task in tasks]

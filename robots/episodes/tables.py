@@ -38,7 +38,7 @@ def read_table(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
     """One parquet file; raises DataError naming the file when it is missing or has no valid footer."""
     try:
         with pq.ParquetFile(path) as file:
-            return file.read(columns=columns)
+            return file.read(columns=columns, use_threads=False)  # small files: threads cost more than they bring
     except FileNotFoundError as error:
         raise DataError(f"{path} is missing") from error
     except (OSError, pa.ArrowException) as error:
@@ -58,10 +58,10 @@ def write_table(path: Path, table: pa.Table) -> None:
 
 
 def rows_table(features: Mapping[str, Feature], columns: Mapping[str, NDArray[Any]]) -> pa.Table:
-    """The data table of one episode from arrays (T, ...) per non-video feature."""
+    """The data table of one episode from arrays (T, ...) per feature of numbers or text."""
     arrays, fields = [], []
     for name, feature in features.items():
-        if not feature.is_video:
+        if feature.is_known and not feature.is_video:
             fields.append(pa.field(name, feature.arrow_type()))
             arrays.append(_arrow_column(feature, columns[name]))
     return pa.Table.from_arrays(arrays, schema=pa.schema(fields))
@@ -70,8 +70,6 @@ def rows_table(features: Mapping[str, Feature], columns: Mapping[str, NDArray[An
 def _arrow_column(feature: Feature, values: NDArray[Any]) -> pa.Array:
     if feature.dtype == "string":
         return pa.array(values.tolist(), pa.string())
-    if feature.dtype == "image":
-        return pa.array(values.tolist(), feature.arrow_type())
     array = pa.array(np.ascontiguousarray(values, dtype=feature.dtype).reshape(-1))
     if feature.shape != (1,):
         for size in reversed(feature.shape):
@@ -80,14 +78,16 @@ def _arrow_column(feature: Feature, values: NDArray[Any]) -> pa.Array:
 
 
 def to_numpy(column: pa.ChunkedArray, feature: Feature) -> NDArray[Any]:
-    """A data column as an array: (T,) for scalars, else (T, *shape)."""
+    """A data column as an array: (T,) for scalars, else (T, *shape); objects where the feature is no number."""
     array = column.combine_chunks()
     if isinstance(array, pa.ChunkedArray):
         array = array.chunk(0) if array.num_chunks else pa.array([], array.type)
     if isinstance(array, pa.ExtensionArray):
         array = array.storage
-    if feature.dtype == "string":
-        return np.array(array.to_pylist(), dtype=object)
+    if not feature.is_numeric:
+        found = np.empty(len(array), dtype=object)
+        found[:] = array.to_pylist()
+        return found
     while isinstance(array, pa.FixedSizeListArray | pa.ListArray):
         array = array.flatten()
     flat = array.to_numpy(zero_copy_only=False)
@@ -109,7 +109,7 @@ def episodes_schema(features: Mapping[str, Feature], extra: Mapping[str, pa.Fiel
         fields += [pa.field(f"videos/{key}/available", pa.bool_())]
     fields += extra.values()
     for name, feature in features.items():
-        if feature.dtype != "string":
+        if feature.is_numeric or feature.is_camera:
             fields += [pa.field(f"stats/{name}/{stat}", _stat_type(feature, stat)) for stat in STAT_NAMES]
     fields += [pa.field(name, integer) for name in ("meta/episodes/chunk_index", "meta/episodes/file_index")]
     return pa.schema(fields)
@@ -152,7 +152,7 @@ def read_episode_rows(path: Path, *, with_stats: bool) -> tuple[list[dict[str, A
         with pq.ParquetFile(path) as file:
             schema = file.schema_arrow
             columns = [name for name in schema.names if with_stats or not name.startswith("stats/")]
-            table = file.read(columns=columns)
+            table = file.read(columns=columns, use_threads=False)
     except (OSError, pa.ArrowException) as error:
         reason = str(error).splitlines()[0]
         raise DataError(f"{path} is broken, as a killed recorder leaves it: {reason}") from error

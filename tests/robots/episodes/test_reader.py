@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from robots.episodes import EpisodesReader
+from robots.episodes import EpisodesReader, merge_episodes
 from robots.episodes.video import VideoWriter, Window, read_frames, shown_times
 from robots.errors import DataError
 from tests.robots.episodes.builders import CAMERA, FPS, HEIGHT, WIDTH, burn, number_of, read_back, rows_of
@@ -114,6 +114,8 @@ def test_a_broken_or_absent_video_is_named(folder):
     [
         ({"codebase_version": "v2.1"}, "codebase_version is v2.1, expected v3.0"),
         ({"fps": "fast"}, "fps must be a number > 0"),
+        ({"chunks_size": 0}, "chunks_size must be a whole number > 0"),
+        ({"features": []}, "features must be an object"),
         ({"features": {"action": {"dtype": "float32"}}}, "feature action needs a dtype and a shape"),
         ({"data_path": "../../{chunk_index}"}, "leads out of the folder"),
         ({"data_path": "data/{episode_index}"}, "cannot be filled"),
@@ -150,6 +152,17 @@ def test_frames_stored_as_images_in_the_table_are_read(foreign):
     reader = EpisodesReader(foreign)
     assert read_back(reader.video_frames(1, "observation.images.side", 0, 3)) == [5, 6, 7]
     assert "observation.images.side" not in reader.read(1).columns
+
+
+def test_a_feature_of_a_kind_unknown_here_is_read_and_merged_as_it_is(foreign, tmp_path):
+    path = foreign / "data/chunk-000/file-000.parquet"
+    table = pq.read_table(path)
+    pq.write_table(table.append_column("notes", [[["a", str(row)] for row in range(table.num_rows)]]), path)
+    info = json.loads((foreign / "meta/info.json").read_text())
+    info["features"]["notes"] = {"dtype": "language", "shape": [2], "names": None}
+    (foreign / "meta/info.json").write_text(json.dumps(info))
+    merge_episodes([foreign], tmp_path / "all")
+    assert EpisodesReader(tmp_path / "all").read(1).columns["notes"][0] == ["a", "5"]
 
 
 def test_frames_out_of_storage_order_come_in_order_of_presentation(tmp_path):
