@@ -7,8 +7,8 @@ from django.utils import timezone
 from labapp.accounts.models import Role, User
 from labapp.policies.models import Policy
 from labapp.reproduction.chain import Chain
-from labapp.studies.automatic import auto_operate
-from labapp.studies.models import Study, TrialSlot
+from labapp.studies.automatic import Tally, auto_operate
+from labapp.studies.models import Study
 from labapp.studies.selectors import slots_open
 from labapp.studies.services import study_create, study_finish, study_lock, study_unblind
 
@@ -44,16 +44,17 @@ def study_ensure(chain: Chain) -> Study:
     return study
 
 
-def slots_planned(study: Study, blocks: int | None) -> list[TrialSlot]:
+def slots_planned(study: Study, blocks: int | None) -> int:
     """Open slots of the part that this preset runs: whole blocks from the start, so that it is balanced."""
     slots = slots_open(study)
-    return list(slots if blocks is None else slots.filter(block__lte=blocks))
+    return slots.count() if blocks is None else slots.filter(block__lte=blocks).count()
 
 
-def study_operate(chain: Chain, study: Study, report: Callable[[int, int], None]) -> Study:
+def study_operate(chain: Chain, study: Study, report: Callable[[Tally], None]) -> Study:
     """Run the trials with the auto-operator, then finish and unblind, each with its reason on record."""
     if study.status == Study.Status.LOCKED:
-        auto_operate(study, slots=slots_planned(study, chain.preset.blocks), actor=chain.actor, on_progress=report)
+        planned = slots_planned(study, chain.preset.blocks)
+        auto_operate(study, slots=planned, actor=chain.actor, on_progress=report)
         reason = f"The {chain.preset.name} preset runs the first {chain.preset.blocks} blocks of the schedule."
         study = study_finish(study=study, actor=chain.actor, reason=reason, now=timezone.now())
     return study_unblind(study=study, actor=chain.actor, reason="", now=timezone.now())

@@ -1,7 +1,7 @@
 """``manage.py run_study --preset quick|full``: the whole loop as runs, then the success table. Resumable."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
@@ -13,6 +13,7 @@ from labapp.reproduction.presets import PRESETS
 from labapp.reproduction.study import automation_user, study_ensure, study_operate
 from labapp.reproduction.table import format_table
 from labapp.results.queries import study_content
+from labapp.studies.automatic import AutoOperatorError, Tally
 
 
 class Command(BaseCommand):
@@ -29,11 +30,14 @@ class Command(BaseCommand):
         except JobFailed as error:
             raise CommandError(f"{error}\nSee it under Runs; start the same command again to go on.") from error
         study = study_ensure(chain)
-        study = study_operate(chain, study, lambda done, total: self._say(began, f"trials {done}/{total}"))
+        try:
+            study = study_operate(chain, study, self._trial_reporter(began))
+        except AutoOperatorError as error:
+            raise CommandError(f"{error}\nStart the same command again to go on.") from error
         self.stdout.write("\n" + format_table(study_content(study, chain.actor, Filters())) + "\n")
         self.stdout.write(f"{study}: {study.get_absolute_url()} ({(time.monotonic() - began) / 60:.1f} minutes)")
 
-    def _reporter(self, began: float) -> Any:
+    def _reporter(self, began: float) -> Callable[[Sequence[Job]], None]:
         told: dict[str, str] = {}
 
         def report(jobs: Sequence[Job]) -> None:
@@ -43,6 +47,13 @@ class Command(BaseCommand):
                     told[job.title] = state
                     if job.is_done or tenths:
                         self._say(began, f"{job.title}: {state}")
+
+        return report
+
+    def _trial_reporter(self, began: float) -> Callable[[Tally], None]:
+        def report(tally: Tally) -> None:
+            if tally.confirmed % 10 == 0 or tally.confirmed == tally.wanted:
+                self._say(began, f"blinded trials: {tally.confirmed} of {tally.wanted}, {tally.invalid} invalid")
 
         return report
 
