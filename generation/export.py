@@ -18,7 +18,7 @@ from robots.cell.world import WorldParameters
 from robots.episodes import EpisodesWriter, Feature, VideoEncoding
 
 IMAGES = "observation.images."
-ENCODING = VideoEncoding(preset="superfast", gop=16)
+ENCODING = VideoEncoding(preset="ultrafast", gop=16)
 STILL = 1e-4  # change of any joint or coordinate below which two states look the same [rad, m]
 
 
