@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from generation.arrays import Array
 from generation.behavior.commands import ArmController, Commands
 from generation.behavior.grasps import NoGraspError
 from generation.behavior.plan import Phase, ToolPlan
@@ -22,8 +23,6 @@ from robots.cell.description import ARM_DOF, SIDE_DOF, CellDescription
 from robots.cell.initial import InitialState, sample_appearance, sample_initial_state
 from robots.cell.scene import Scene
 from robots.cell.world import WorldParameters
-
-Array = NDArray[np.float64]
 
 MAX_TOOL_ERROR = 0.005  # m between wanted and reachable tool position
 MAX_SPEED = 1.3  # times the joint speed limits: short peaks pass, as on the arm's own filter

@@ -69,7 +69,7 @@ def _write(
         raise ValueError(f"attempt {trajectory.number} was rejected ({trajectory.reason}); there is nothing to write")
     taken, newest = frame_ticks(len(qpos), camera_fps)
     frames = renderer.render(initial, qpos[taken])
-    check_frames(frames, (np.abs(np.diff(qpos[taken], axis=0)) > STILL).any(1))
+    check_frames(frames, np.any(np.abs(np.diff(qpos[taken], axis=0)) > STILL, axis=1))
     with writer.episode(task=instruction(initial.object, initial.bin)) as episode:
         columns: dict[str, Any] = {
             "observation.state": _states(scene.cell, scene, qpos),

@@ -13,14 +13,13 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
+from generation.arrays import Array
 from generation.physics.protocol import Flag, Indices
 from robots.cell.description import CellDescription
 from robots.cell.initial import InitialState
-from robots.cell.judging import COLLISION_FORCE, LIFT_HEIGHT, REST_SPEED, SuccessPredicate, bin_box
+from robots.cell.judging import COLLISION_FORCE, LIFT_HEIGHT, REST_SPEED, BinBox, SuccessPredicate, bin_box
 from robots.cell.scene import Scene, SceneSample
 from robots.cell.world import WorldParameters
-
-Array = NDArray[np.float64]
 
 PREDICATE = "in_bin+released+rest25/1"
 HOLD_TICKS = 25
@@ -195,7 +194,7 @@ class Funnel:
         return {"attempts": self.attempts, **{name: self._counts[name] for name in names}}
 
 
-def _in_box(box, positions: Array) -> NDArray[np.bool_]:
+def _in_box(box: BinBox, positions: Array) -> NDArray[np.bool_]:
     within = np.abs(positions[:, :2] - np.array(box.center)) < np.array(box.half_extents)
     return within.all(1) & (positions[:, 2] < box.height)
 

@@ -104,7 +104,8 @@ class _Run:
 
     def __init__(self, config: GenerateConfig, out: Path, jobs: Jobs, progress: Progress) -> None:
         self._config, self._out, self._jobs, self._progress = config, out, jobs, progress
-        self._total, self._objects = Funnel(), defaultdict(Funnel)
+        self._total = Funnel()
+        self._objects: defaultdict[str, Funnel] = defaultdict(Funnel)
         self._rejected = Funnel()
         self._accepted: list[tuple[int, int, dict[str, int]]] = []  # block, attempt, rejections before it
         self._shards: deque[tuple[ShardOrder, Future[Path]]] = deque()

@@ -17,13 +17,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from generation.arrays import Array
 from generation.behavior.demonstration import Demonstration, closure
 from generation.behavior.kinematics import rotation_z
 from generation.behavior.plan import Phase, ToolPlan, min_jerk, sample_rotations, sample_rows, tool_yaw
 from generation.behavior.task import PickTask, nearest_turn, symmetry
 from robots.cell.description import CONTROL_DT
-
-Array = NDArray[np.float64]
 
 HAND_OVER = 0.5  # s in which the belt's frame comes to a stop after the lift begins
 WAY_HOME = 1.5  # s from the open hand back to the cell's frame; recordings mostly end on the way
@@ -143,7 +142,7 @@ def _bin(task: PickTask) -> Array:
 
 
 def _turned(v: Array, angle: float) -> Array:
-    return v @ rotation_z(np.float64(angle)).T
+    return v @ rotation_z(np.array(angle)).T
 
 
 def _width(task: PickTask) -> float:

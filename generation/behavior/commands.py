@@ -13,13 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter1d
 
+from generation.arrays import Array
 from generation.behavior.kinematics import InverseKinematics, SerialChain
 from generation.behavior.plan import ToolPlan, sample_rows
 from robots.cell.description import CONTROL_DT, SIDE_DOF, CellDescription
 from robots.cell.mjcf import robot_spec
 from robots.cell.world import WorldParameters
-
-Array = NDArray[np.float64]
 
 MAX_ACCELERATION = 6.0  # rad/s2 that the feed-forward follows; more is noise
 LINK_INERTIA = np.array([1.6, 2.0, 0.4, 0.7, 0.06, 0.06, 0.01])  # of the links about each joint, in a usual posture

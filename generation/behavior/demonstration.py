@@ -3,12 +3,10 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from generation.arrays import Array
 from generation.behavior.task import PickTask
 from robots.cell.description import CONTROL_DT
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from generation.arrays import Array
 from robots.cell.description import ObjectDescription
-
-Array = NDArray[np.float64]
 
 FRICTION_ANGLE = math.atan(0.7)
 WIDEST, NARROWEST = 0.070, 0.020  # m that fit between the pads

@@ -9,9 +9,8 @@ from typing import NamedTuple
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from generation.arrays import Array
 
 
 class ChainPose(NamedTuple):

@@ -8,13 +8,11 @@ from dataclasses import dataclass
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
 
+from generation.arrays import Array
 from robots.cell.description import CellDescription
 from robots.cell.mjcf import robot_spec
 from robots.cell.world import WorldParameters
-
-Array = NDArray[np.float64]
 
 WALL = 0.004  # half thickness of a bin's wall [m]
 

@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation, Slerp
 
+from generation.arrays import Array
 from robots.cell.description import CONTROL_DT
-
-Array = NDArray[np.float64]
 
 
 class Phase(IntEnum):

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from generation.arrays import Array
 from generation.behavior.grasps import Grasp, propose
 from generation.behavior.obstacles import HandSpheres, Surroundings
 from generation.behavior.plan import Phase, ToolPlan, tool_rotation
@@ -18,8 +18,6 @@ from generation.behavior.task import PickTask
 from robots.cell import handshapes
 from robots.cell.description import CONTROL_DT, CellDescription
 from robots.cell.world import WorldParameters
-
-Array = NDArray[np.float64]
 
 CLEARANCE = 0.004  # m kept from belt, bins and floor
 RAISES = 3  # times the carry is raised by RAISE before the route is given up

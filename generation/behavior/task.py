@@ -4,13 +4,11 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from generation.arrays import Array
 from robots.cell.description import CellDescription, ObjectDescription
 from robots.cell.initial import ALONG_RANGE, InitialState, belt_origin
 from robots.cell.world import WorldParameters
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

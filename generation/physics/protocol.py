@@ -7,7 +7,8 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from generation.arrays import Array
+
 Indices = NDArray[np.int64]
 IsOver = Callable[[int, Indices, Array, Array], NDArray[np.bool_]]
 

@@ -4,12 +4,11 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
+from generation.arrays import Array
 from generation.rendering.protocol import Frames
 from robots.cell.initial import InitialState
 from robots.cell.rendering import CellRenderer
 from robots.cell.scene import Scene
-
-Array = NDArray[np.float64]
 
 
 class MujocoRenderer:

@@ -5,10 +5,10 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from generation.arrays import Array
 from robots.cell.description import CONTROL_HZ
 from robots.cell.initial import InitialState
 
-Array = NDArray[np.float64]
 Frames = NDArray[np.uint8]
 
 

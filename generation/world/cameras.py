@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy.optimize import least_squares
 from scipy.spatial.transform import Rotation
 
-Array = NDArray[np.float64]
+from generation.arrays import Array
 
 MIN_VIEWS = 3
 WORST_RMS_PX = 2.0
@@ -161,7 +161,7 @@ def _first_board(view: BoardView, points: Array, focal: float, center: Array, C:
     return np.linalg.inv(view.A) @ C @ T_camera_board
 
 
-def _is_dark_first(grey: NDArray[np.uint8], grid: Array) -> bool:
+def _is_dark_first(grey: Array, grid: Array) -> bool:
     """Whether the square outside the first corner is dark, compared with its neighbour along x."""
     x, y = grid[0, 1] - grid[0, 0], grid[1, 0] - grid[0, 0]
     first, beside = grid[0, 0] - (x + y) / 2, grid[0, 0] + (x - y) / 2

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
+from generation.arrays import Array
 from generation.world.cameras import BoardView, find_corners
 from generation.world.identification import JointRecording
 from robots.cell.description import ARM_DOF, CONTROL_DT, CameraDescription, CellDescription
@@ -18,8 +19,6 @@ from robots.cell.kinematics import ArmKinematics
 from robots.cell.world import CameraParameters, camera_pose, intrinsics
 from robots.drivers.protocols import CellDrivers
 from robots.perception.sighting import NothingSeenError, ObjectSighting, see_object
-
-Array = NDArray[np.float64]
 
 MOVE_TIME, SETTLE_TIME = 0.8, 0.4  # s
 BOARD_DISTANCE = 0.30  # m from a wrist camera to the board
@@ -78,8 +77,10 @@ class Collector:
         T_world_board = self._facing(camera)
         T_wrist_board = np.linalg.inv(self._right.wrist(np.array(self.cell.q_home))) @ T_world_board
         where, T = ("world", T_world_board) if on_wrist else ("right_hand", T_wrist_board)
-        self._hands.put_board(where, T[:3, 3], Rotation.from_matrix(T[:3, :3]).as_quat(scalar_first=True))
-        views, images = [], 0
+        quat = Rotation.from_matrix(T[:3, :3]).as_quat(scalar_first=True)
+        self._hands.put_board(where, T[:3, 3].tolist(), quat.tolist())
+        views: list[BoardView] = []
+        images = 0
         for q in self._poses(camera, T, corners, rng):
             if len(views) == count or images == IMAGES_PER_VIEW * count:
                 break

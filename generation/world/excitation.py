@@ -1,11 +1,9 @@
 """Motion that shows how a controller answers: sums of sines, all joints at once, within safe speeds. Pure."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from generation.arrays import Array
 from robots.cell.description import ARM_DOF, CONTROL_DT, SIDE_DOF, CellDescription
-
-Array = NDArray[np.float64]
 
 FREQUENCIES = np.array([0.15, 0.3, 0.55, 0.9, 1.4, 2.1])  # Hz
 ARM_AMPLITUDE = np.array([0.06, 0.05, 0.10, 0.05, 0.16, 0.12, 0.22])  # rad, largest excursion

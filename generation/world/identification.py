@@ -12,16 +12,14 @@ from dataclasses import dataclass, replace
 import mujoco
 import numpy as np
 from mujoco.batch import Batch
-from numpy.typing import NDArray
 
+from generation.arrays import Array
 from generation.world.cameras import rotation_angle
 from robots.cell.description import ARM_DOF, PHYSICS_DT, SIDE_DOF, STEPS_PER_TICK, CellDescription
 from robots.cell.kinematics import ArmKinematics
 from robots.cell.mjcf import robot_spec
 from robots.cell.mjcf_robot import HISTORY_SAMPLES
 from robots.cell.world import MAX_DELAY, DynamicsParameters, WorldParameters, nominal_world
-
-Array = NDArray[np.float64]
 
 ITERATIONS = 5
 GAIN_STEP, DELAY_STEP = 0.02, 0.004

@@ -7,12 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter
 
+from generation.arrays import Array
 from robots.cell.description import BinDescription, CellDescription
 from robots.cell.initial import InitialState
 from robots.cell.world import LayoutParameters
 from robots.perception.sighting import NothingSeenError, ObjectSighting
-
-Array = NDArray[np.float64]
 
 MIN_SIGHTINGS = 3
 SEARCH, STEP = 0.03, 0.001  # around a bin's described place [m]

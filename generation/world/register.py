@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from generation.arrays import Array
 from generation.config import RegisterConfig
 from generation.world.cameras import CalibrationError, CameraFit, calibrate
 from generation.world.collect import Collector
@@ -95,7 +96,7 @@ def _camera(
         fit = calibrate(views, corner_points(), (camera.width, camera.height), camera.focal_px, start, images)
     except CalibrationError as error:
         raise CalibrationError(f"camera {camera.name}: {error}") from error
-    pose = np.linalg.inv(T_world_parent) @ fit.T_parent_camera
+    pose: Array = np.linalg.inv(T_world_parent) @ fit.T_parent_camera
     return fit, camera_parameters(camera, pose, fit.focal_px)
 
 
