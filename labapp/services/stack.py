@@ -3,6 +3,7 @@
 import contextlib
 import fcntl
 import json
+import logging
 import os
 import signal
 import subprocess
@@ -51,6 +52,7 @@ class Stack:
         self.supervisor = Supervisor(options.var, options.root, report)
         self.study: subprocess.Popen[bytes] | None = None
         self.url = ""
+        logging.getLogger("httpx").setLevel(logging.WARNING)
 
     def run(self) -> None:
         with self._alone(), self._signals():
@@ -112,7 +114,7 @@ class Stack:
             return False
 
     def _agent(self) -> Program:
-        facts = json.loads(self._manage("bench_agent_token"))
+        facts = json.loads(self._manage("agent_token"))
         command = self._python("robots", "agent", "--lab", self.url, "--bench-seed", str(facts["bench_seed"]))
         options = ["--pace", "fast", "--state-dir", str(self.options.var / "agent")]
         environ = {"GROUNDLAB_AGENT_TOKEN": facts["token"], "MUJOCO_GL": os.environ.get("MUJOCO_GL", "egl")}
