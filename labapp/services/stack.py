@@ -24,6 +24,7 @@ from labapp.services.supervisor import Program, Supervisor, signal_group
 WEB_START_S = 60.0
 SERVICE_CHECK_S = 2.0
 TICK_S = 0.5
+WARM_POLICIES = 6  # arms alternate: the quick study keeps its five policies loaded
 QUEUES = "default,generation,training,analysis"
 
 
@@ -116,7 +117,7 @@ class Stack:
     def _agent(self) -> Program:
         facts = json.loads(self._manage("agent_token"))
         command = self._python("robots", "agent", "--lab", self.url, "--bench-seed", str(facts["bench_seed"]))
-        options = ["--pace", "fast", "--state-dir", str(self.options.var / "agent")]
+        options = ["--pace", "fast", "--warm", str(WARM_POLICIES), "--state-dir", str(self.options.var / "agent")]
         environ = {"GROUNDLAB_AGENT_TOKEN": facts["token"], "MUJOCO_GL": os.environ.get("MUJOCO_GL", "egl")}
         return Program("agent", [*command, *options], environ)
 
