@@ -54,7 +54,8 @@ def select_source(demonstrations: Sequence[Demonstration], task: PickTask, rng: 
     if not demonstrations:
         raise ValueError("there is no demonstration to adapt")
     ranked = sorted(demonstrations, key=lambda demo: _distance(demo, task))
-    return ranked[int(rng.integers(min(NEIGHBOURS, len(ranked))))]
+    alike = [demo for demo in ranked[:NEIGHBOURS] if demo.task.object == ranked[0].task.object]
+    return alike[int(rng.integers(len(alike)))]
 
 
 def adapt(demo: Demonstration, task: PickTask) -> ToolPlan:
