@@ -160,7 +160,7 @@ def power_command(options: Namespace) -> Answer:
             lambda n: planning.normal_power(p1 - p2, planning.contrast_error([p1, p2], n, [1, -1]), alpha),
             options.power,
         )
-        answer = {"n": options.n, "power": reached, "test": "newcombe, exact", "trials_for_power": needed}
+        answer = {"n": options.n, "power": reached, "test": "boschloo", "trials_for_power": needed}
         return answer, [
             f"{options.n} trials an arm show {percent(p1)} against {percent(p2)} with {percent(reached)} power."
         ]

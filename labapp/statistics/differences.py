@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from labapp.statistics.contrasts import mover_bounds
@@ -56,6 +56,34 @@ def exact_p(k1: int, n1: int, k2: int, n2: int, test: str = "boschloo") -> float
     if test == "barnard":
         return as_float(stats.barnard_exact(table).pvalue)
     return as_float(stats.fisher_exact(table)[1])
+
+
+def boschloo_table(n1: int, n2: int, nuisance: int = 400) -> NDArray[np.float64]:
+    """Boschloo p-values of every outcome at once, shape (n1 + 1, n2 + 1), for exact power and levels.
+
+    Outcomes are ranked by Fisher's one-sided p-value; a p-value is the largest probability, over a grid of common
+    rates, of an outcome ranked as high; two-sided is twice the smaller side, as in scipy.
+    """
+    k1, k2 = np.meshgrid(np.arange(n1 + 1), np.arange(n2 + 1), indexing="ij")
+    less = stats.hypergeom.cdf(k1, n1 + n2, n1, k1 + k2)
+    greater = stats.hypergeom.sf(k1 - 1, n1 + n2, n1, k1 + k2)
+    grid = np.linspace(0, 1, nuisance + 1)
+    chances = [stats.binom.pmf(np.arange(n + 1)[None, :], n, grid[:, None]) for n in (n1, n2)]
+    sides = [_largest_tail(np.round(side, 12), *chances) for side in (less, greater)]
+    return np.minimum(1.0, 2 * np.minimum(*sides))
+
+
+def _largest_tail(fisher: NDArray[np.float64], first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray:
+    """For each outcome: max over rates of P(Fisher's p <= the outcome's)."""
+    order = np.argsort(fisher, axis=None, kind="stable")
+    ranked = fisher.ravel()[order]
+    largest = np.zeros(len(order))
+    for a, b in zip(first, second, strict=True):
+        largest = np.maximum(largest, np.cumsum(np.outer(a, b).ravel()[order]))
+    last_of_tie = np.searchsorted(ranked, ranked, side="right") - 1
+    result = np.empty(len(order))
+    result[order] = largest[last_of_tie]
+    return result.reshape(fisher.shape)
 
 
 def difference(

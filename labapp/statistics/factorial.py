@@ -2,6 +2,7 @@
 
 An effect is a contrast of the cell means. Within each stratum (a condition) every cell has its own rate; strata are
 averaged with one set of weights for all four cells, so an arm that happened to run more easy trials gains nothing.
+Intervals are MOVER's on each cell's effective counts.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from labapp.statistics.contrasts import Contrast, contrast
 from labapp.statistics.counts import DEFAULT_CONFIDENCE, Count
+from labapp.statistics.strata import effective_counts
 
 # Cells in the order (high, high), (high, low), (low, high), (low, low) of factors A, B: GG, GU, UG, UU in the study.
 CELLS = ((True, True), (True, False), (False, True), (False, False))
@@ -90,10 +92,9 @@ def stratified_contrast(
     weights = stratum_weights(table, weighting)
     if not weights:
         return None
-    c = np.concatenate([weights[name] * coefficients for name in table])
-    k = np.concatenate([[cell.successes for cell in cells] for cells in table.values()])
-    n = np.concatenate([[cell.trials for cell in cells] for cells in table.values()])
-    return contrast(c, k, n, confidence)
+    k = np.array([[cell.successes for cell in cells] for cells in table.values()])
+    n = np.array([[cell.trials for cell in cells] for cells in table.values()])
+    return contrast(coefficients, *effective_counts(k, n, [weights[name] for name in table]), confidence)
 
 
 def pooled(table: Table) -> dict[str, list[Count]]:

@@ -1,11 +1,13 @@
 """A Bayesian second view of the 2 x 2 design: what the data say about each effect, without a test."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.random import Generator
+from numpy.typing import NDArray
 
-from labapp.statistics.counts import DEFAULT_CONFIDENCE, check_confidence
+from labapp.statistics.counts import DEFAULT_CONFIDENCE, Count, check_confidence
 from labapp.statistics.factorial import CONTRASTS, Table, stratum_weights
 
 DRAWS = 40_000
@@ -27,6 +29,7 @@ def posterior_effects(
     credibility: float = DEFAULT_CONFIDENCE,
     weighting: str = "size",
     prior: tuple[float, float] = PRIOR,
+    draws: int = DRAWS,
 ) -> dict[str, PosteriorEffect]:
     """Posterior of every effect in `factorial.CONTRASTS`, rates of all cells and strata independent Beta(prior).
 
@@ -41,17 +44,17 @@ def posterior_effects(
     weights = stratum_weights(table, weighting)
     if not weights:
         return {}
-    cells = sum(weights[name] * _draws(counts, rng, prior) for name, counts in table.items())
+    cells = sum(weights[name] * _draws(counts, rng, prior, draws) for name, counts in table.items())
     return {effect: _summary(cells @ c, credibility) for effect, c in CONTRASTS.items()}
 
 
-def _draws(counts, rng: Generator, prior: tuple[float, float]):
+def _draws(counts: Sequence[Count], rng: Generator, prior: tuple[float, float], draws: int) -> NDArray[np.float64]:
     k = np.array([count.successes for count in counts])
     n = np.array([count.trials for count in counts])
-    return rng.beta(prior[0] + k, prior[1] + n - k, size=(DRAWS, len(counts)))
+    return rng.beta(prior[0] + k, prior[1] + n - k, size=(draws, len(counts)))
 
 
-def _summary(draws, credibility: float) -> PosteriorEffect:
+def _summary(draws: NDArray[np.float64], credibility: float) -> PosteriorEffect:
     tail = (1 - credibility) / 2
     low, high = np.quantile(draws, [tail, 1 - tail])
     return PosteriorEffect(float(draws.mean()), float(low), float(high), float((draws > 0).mean()))

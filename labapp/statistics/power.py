@@ -13,13 +13,14 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special, stats
 
 from labapp.statistics.contrasts import mover_bounds
-from labapp.statistics.differences import exact_p, newcombe_bounds
+from labapp.statistics.differences import boschloo_table, newcombe_bounds
 from labapp.statistics.factorial import CELLS, INTERACTION, MAIN_A, MAIN_B
 
 EFFECTS: Mapping[str, NDArray[np.float64]] = {"main_a": MAIN_A, "main_b": MAIN_B, "interaction": INTERACTION}
 METHODS = ("normal", "simulated")
 STUDIES = 20_000
 LARGEST_N = 20_000
+LARGEST_EXACT = 300
 
 
 class FactorialPower(NamedTuple):
@@ -70,11 +71,11 @@ def factorial_power(
     return FactorialPower(n, **found)
 
 
-def pair_power(p1: float, p2: float, n1: int, n2: int, alpha: float = 0.05, test: str = "newcombe") -> float:
+def pair_power(p1: float, p2: float, n1: int, n2: int, alpha: float = 0.05, test: str = "boschloo") -> float:
     """Exact power of comparing two arms: every possible pair of counts, weighted by its probability.
 
     Args:
-        test: "newcombe" (the interval of the results page excludes zero), "boschloo" or "fisher".
+        test: "boschloo" (the verdict of the results page) or "newcombe" (its interval excludes zero).
 
     Raises:
         ValueError: on a rate outside [0, 1], no trials, or an unknown test.
@@ -87,15 +88,21 @@ def pair_power(p1: float, p2: float, n1: int, n2: int, alpha: float = 0.05, test
     return float(first @ rejected @ second)
 
 
-def rejection_table(n1: int, n2: int, alpha: float, test: str = "newcombe") -> NDArray[np.float64]:
-    """1 where counts (k1, k2) reject p1 = p2, shape (n1 + 1, n2 + 1)."""
+def rejection_table(n1: int, n2: int, alpha: float, test: str = "boschloo") -> NDArray[np.float64]:
+    """1 where counts (k1, k2) reject p1 = p2, shape (n1 + 1, n2 + 1).
+
+    Raises:
+        ValueError: on an unknown test, or more trials than LARGEST_EXACT: the normal formula is as good there.
+    """
+    if max(n1, n2) > LARGEST_EXACT:
+        raise ValueError(f"exact power is for up to {LARGEST_EXACT} trials an arm; use the normal formula for more")
+    if test == "boschloo":
+        return (boschloo_table(n1, n2) < alpha).astype(float)
     k1, k2 = np.arange(n1 + 1)[:, None], np.arange(n2 + 1)[None, :]
     if test == "newcombe":
         low, high = newcombe_bounds(k1, n1, k2, n2, 1 - alpha)
         return ((low > 0) | (high < 0)).astype(float)
-    if test not in ("boschloo", "fisher"):
-        raise ValueError(f"unknown test {test!r}: newcombe, boschloo or fisher")
-    return np.array([[exact_p(a, n1, b, n2, test) < alpha for b in range(n2 + 1)] for a in range(n1 + 1)], dtype=float)
+    raise ValueError(f"unknown test {test!r}: boschloo or newcombe")
 
 
 def curve(power_at: Callable[[int], float], ns: Sequence[int]) -> list[tuple[int, float]]:
@@ -137,7 +144,7 @@ def detectable_interaction(base: float, n: int, power: float = 0.8, alpha: float
 
 
 def detectable_difference(base: float, n: int, power: float = 0.8, alpha: float = 0.05) -> float | None:
-    """Smallest rise of one arm over another at `base` that n trials an arm detect (exact, Newcombe)."""
+    """Smallest rise of one arm over another at `base` that n trials an arm detect (exact, Boschloo)."""
     rejected = rejection_table(n, n, alpha)
     counts = np.arange(n + 1)
     second = stats.binom.pmf(counts, n, base)

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from statsmodels.stats.proportion import confint_proportions_2indep
 
-from labapp.statistics.differences import difference, exact_p, newcombe_bounds
+from labapp.statistics.differences import boschloo_table, difference, exact_p, newcombe_bounds
 
 counts = st.integers(1, 80).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 
@@ -34,6 +34,13 @@ def test_swapping_the_arms_mirrors_the_interval(first: tuple[int, int], second: 
 def test_boschloo_is_at_least_as_powerful_as_fisher() -> None:
     for k1 in range(11, 20):
         assert exact_p(k1, 20, 9, 20) <= exact_p(k1, 20, 9, 20, "fisher") + 1e-9
+
+
+def test_the_table_of_all_boschloo_values_agrees_with_scipy() -> None:
+    table = boschloo_table(9, 7)
+    assert table.shape == (10, 8)
+    for k1, k2 in [(0, 7), (1, 5), (4, 3), (8, 2), (9, 0)]:
+        assert table[k1, k2] == pytest.approx(exact_p(k1, 9, k2, 7), abs=2e-4)
 
 
 def test_barnard_gives_the_value_of_the_vaccine_example() -> None:

@@ -13,6 +13,7 @@ from labapp.statistics.counts import Count
 from labapp.statistics.differences import newcombe_bounds
 from labapp.statistics.factorial import factorial, pooled
 from labapp.statistics.rows import factorial_table, order_levels, tally
+from labapp.statistics.strata import effective_counts
 
 cell = st.integers(1, 60).flatmap(lambda n: st.builds(Count, st.integers(0, n), st.just(n)))
 four_cells = st.lists(cell, min_size=4, max_size=4)
@@ -112,6 +113,20 @@ def test_a_stratum_with_an_empty_cell_is_left_out_and_named() -> None:
     assert result.left_out == ("red light",)
     assert result.weights == {"nominal": 1.0}
     assert result.effects["main_a"].estimate == pytest.approx(0.2)
+
+
+def test_one_stratum_keeps_exactly_its_counts_and_many_stay_near_them() -> None:
+    k, n = np.array([[43, 41, 37, 0]]), np.array([[50, 50, 50, 50]])
+    one = effective_counts(k, n, [1.0])
+    assert np.allclose(one, (k[0], n[0]))
+    k, n = np.array([[20, 0, 24], [20, 0, 26]]), np.array([[24, 24, 24], [26, 26, 26]])
+    successes, trials = effective_counts(k, n, [0.48, 0.52])
+    assert trials == pytest.approx([50, 50, 50], rel=0.1)
+    assert successes[1:] == pytest.approx([0, 50])
+
+
+def test_a_cell_without_trials_in_one_stratum_has_no_effective_counts() -> None:
+    assert np.array_equal(effective_counts([[3], [0]], [[5], [0]], [0.5, 0.5]), [[0], [0]])
 
 
 def test_equal_weights_count_a_small_stratum_as_much_as_a_large_one() -> None:
