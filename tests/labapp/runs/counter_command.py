@@ -4,6 +4,7 @@ python counter_command.py OUT N PAUSE_SECONDS [WHAT_ELSE]
 """
 
 import json
+import signal
 import subprocess
 import sys
 import time
@@ -15,14 +16,16 @@ def say(**event) -> None:
 
 
 def main(out: Path, n: int, pause: float, extra: str) -> int:
+    asked_to_stop: list[int] = []
+    signal.signal(signal.SIGTERM, lambda signum, frame: asked_to_stop.append(signum))
     if extra == "grandchild":
         grandchild = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
         (out / "grandchild.pid").write_text(str(grandchild.pid))
     if extra == "deaf":
-        import signal
-
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
     for i in range(n):
+        if asked_to_stop:
+            return 143
         shard = out / f"shard-{i:03d}.txt"
         if not shard.exists():
             time.sleep(pause)
