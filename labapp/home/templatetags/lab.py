@@ -91,6 +91,12 @@ def size(count: int | None) -> str:
 
 
 @register.filter
+def by_name(mapping: dict[str, Any] | None) -> list[tuple[str, Any]]:
+    """Items in the order of their names: the database keeps none."""
+    return sorted((mapping or {}).items())
+
+
+@register.filter
 def item(mapping: dict[str, Any], key: str) -> Any:
     return mapping.get(key) if mapping else None
 
