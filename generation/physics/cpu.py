@@ -1,5 +1,6 @@
 """The CPU engine: `mujoco.batch` spreads simulations over threads, bit-identical to single ones at any thread count."""
 
+import copy
 from collections.abc import Sequence
 
 import mujoco
@@ -22,7 +23,9 @@ class CpuEngine:
     """Simulations of `model`, `substeps` physics steps a control tick, on `threads` threads."""
 
     def __init__(self, model: mujoco.MjModel, capacity: int, substeps: int, threads: int = 1) -> None:
-        self._batch = Batch(model, capacity, threads)
+        own = copy.copy(model)
+        own.flg_surfacevel = 1  # off where the belt stands in `model` now, and then it would stand in every simulation
+        self._batch = Batch(own, capacity, threads)
         self._substeps, self._count = substeps, 0
         self._qpos, self._qvel, self._ctrl = (self._batch.bind(name) for name in ("qpos", "qvel", "ctrl"))
         self._failed = np.zeros(capacity, bool)
