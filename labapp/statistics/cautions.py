@@ -39,67 +39,90 @@ def simpson(first: str, second: str, strata: Mapping[str, tuple[Count, Count]]) 
     )
 
 
-def stratified_trend(success: ArrayLike, order: ArrayLike, strata: Sequence[Hashable]) -> tuple[float, float]:
-    """Score test of a trend of success along `order` (time, session number) within strata (arm and condition).
+class TrendSums(NamedTuple):
+    """What a stratum (arm and condition) says about a trend: trials, success rate, and population moments with time."""
+
+    trials: int
+    rate: float
+    covariance: float
+    variance: float
+
+
+def trend_test(strata: Iterable[TrendSums]) -> tuple[float, float]:
+    """Score test of a trend of success along time within strata, from sums that a database can compute.
 
     Returns:
         (z, p): z above 0 where success rises; (0, 1) where nothing varies.
     """
-    y, t = np.asarray(success, dtype=float), np.asarray(order, dtype=float)
     score = variance = 0.0
-    for rows in _by(strata).values():
-        n = len(rows)
-        if n < 2:
-            continue
-        centred = t[rows] - t[rows].mean()
-        rate = y[rows].mean()
-        score += float(centred @ y[rows])
-        variance += rate * (1 - rate) * float(centred @ centred) * n / (n - 1)
-    if variance == 0:
+    for n, rate, covariance, spread in strata:
+        if n > 1:
+            score += n * covariance
+            variance += rate * (1 - rate) * n * spread * n / (n - 1)
+    if variance <= 0:
         return 0.0, 1.0
     z = score / np.sqrt(variance)
     return float(z), as_float(2 * stats.norm.sf(abs(z)))
 
 
-def stratified_association(success: ArrayLike, group: Sequence[Hashable], strata: Sequence[Hashable]) -> float:
-    """p-value that groups (operators, sessions) differ within strata: generalised Cochran-Mantel-Haenszel test."""
-    y = np.asarray(success, dtype=float)
-    levels = sorted(set(group), key=str)
-    member = np.array([[value == level for level in levels[:-1]] for value in group], dtype=float)
-    if member.size == 0:
-        return 1.0
-    score, covariance = np.zeros(member.shape[1]), np.zeros((member.shape[1],) * 2)
-    for rows in _by(strata).values():
-        n = len(rows)
-        if n < 2:
+def stratified_trend(success: ArrayLike, order: ArrayLike, strata: Sequence[Hashable]) -> tuple[float, float]:
+    """`trend_test` from rows: outcome, place in time and stratum of each trial."""
+    y, t = np.asarray(success, dtype=float), np.asarray(order, dtype=float)
+    groups = (np.array(rows) for rows in _by(strata).values())
+    return trend_test(
+        TrendSums(len(r), y[r].mean(), float(np.mean((y[r] - y[r].mean()) * t[r])), float(t[r].var())) for r in groups
+    )
+
+
+def association_test(strata: Iterable[Mapping[Hashable, Count]]) -> float:
+    """p-value that groups (operators, sessions) differ within strata: generalised Cochran-Mantel-Haenszel test.
+
+    Args:
+        strata: for each stratum (arm and condition) the counts of every group in it.
+    """
+    tables = [{group: count for group, count in table.items() if count.trials} for table in strata]
+    groups = sorted({group for table in tables for group in table}, key=str)[:-1]
+    score, covariance = np.zeros(len(groups)), np.zeros((len(groups), len(groups)))
+    for table in tables:
+        total = sum(table.values(), Count(0, 0))
+        if total.trials < 2:
             continue
-        inside, rate = member[rows], y[rows].mean()
-        score += inside.T @ (y[rows] - rate)
-        spread = np.diag(inside.sum(axis=0)) - np.outer(inside.sum(axis=0), inside.sum(axis=0)) / n
-        covariance += rate * (1 - rate) * n / (n - 1) * spread
-    rank = int(np.linalg.matrix_rank(covariance))
+        k = np.array([table.get(group, Count(0, 0)).successes for group in groups])
+        n = np.array([table.get(group, Count(0, 0)).trials for group in groups])
+        rate = total.successes / total.trials
+        score += k - rate * n
+        spread = np.diag(n) - np.outer(n, n) / total.trials
+        covariance += rate * (1 - rate) * total.trials / (total.trials - 1) * spread
+    rank = int(np.linalg.matrix_rank(covariance)) if groups else 0
     if rank == 0:
         return 1.0
     return as_float(stats.chi2.sf(score @ np.linalg.pinv(covariance) @ score, rank))
 
 
-def drift(success: ArrayLike, order: ArrayLike, strata: Sequence[Hashable]) -> Caution | None:
+def stratified_association(success: ArrayLike, group: Sequence[Hashable], strata: Sequence[Hashable]) -> float:
+    """`association_test` from rows: outcome, group and stratum of each trial."""
+    y = np.asarray(success, dtype=int)
+    tables: dict[Hashable, dict[Hashable, Count]] = defaultdict(lambda: defaultdict(lambda: Count(0, 0)))
+    for outcome, member, stratum in zip(y, group, strata, strict=True):
+        tables[stratum][member] += Count(int(outcome), 1)
+    return association_test(tables.values())
+
+
+def drift(strata: Iterable[TrendSums]) -> Caution | None:
     """Warn where success rises or falls over the study within arms and conditions."""
-    z, p = stratified_trend(success, order, strata)
+    z, p = trend_test(strata)
     if p >= ALPHA:
         return None
     direction = "rose" if z > 0 else "fell"
     return Caution("drift", f"Success {direction} over the study within the same arms and conditions ({p_value(p)}).")
 
 
-def operators_differ(success: ArrayLike, operator: Sequence[str], strata: Sequence[Hashable]) -> Caution | None:
-    """Warn where operators' trials succeed at different rates within the same arms and conditions."""
-    p = stratified_association(success, operator, strata)
+def groups_differ(what: str, strata: Iterable[Mapping[Hashable, Count]]) -> Caution | None:
+    """Warn where trials of different operators (or sessions) succeed at different rates within arms and conditions."""
+    p = association_test(strata)
     if p >= ALPHA:
         return None
-    return Caution(
-        "operators", f"Success differs between operators within the same arms and conditions ({p_value(p)})."
-    )
+    return Caution(what, f"Success differs between {what} within the same arms and conditions ({p_value(p)}).")
 
 
 def invalid_trials(arms: Mapping[str, Count]) -> Caution | None:
@@ -107,9 +130,7 @@ def invalid_trials(arms: Mapping[str, Count]) -> Caution | None:
     tried = {name: count for name, count in arms.items() if count.trials}
     if len(tried) < 2 or not any(count.successes for count in tried.values()):
         return None
-    invalid = np.concatenate([np.arange(c.trials) < c.successes for c in tried.values()])
-    group = [name for name, c in tried.items() for _ in range(c.trials)]
-    p = stratified_association(invalid, group, ["all"] * len(group))
+    p = association_test([tried])
     if p >= ALPHA:
         return None
     worst = max(tried, key=lambda name: tried[name].successes / tried[name].trials)

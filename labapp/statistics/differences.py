@@ -1,5 +1,6 @@
 """Difference of two independent success rates: Newcombe's interval, Barnard's and Boschloo's exact tests."""
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ from labapp.statistics.counts import DEFAULT_CONFIDENCE, check_confidence, count
 from labapp.statistics.proportions import Bounds, as_float
 
 EXACT_TESTS = ("boschloo", "barnard", "fisher")
+LARGEST_TABLE = 250_000  # outcomes (n1 x n2) that an unconditional test runs through; above, Fisher's test stands in
 
 
 class Difference(NamedTuple):
@@ -37,6 +39,7 @@ def newcombe_bounds(
     return mover_bounds([1, -1], k, n, confidence)
 
 
+@lru_cache(maxsize=4096)
 def exact_p(k1: int, n1: int, k2: int, n2: int, test: str = "boschloo") -> float:
     """Two-sided exact p-value of p1 = p2.
 
@@ -91,6 +94,9 @@ def difference(
 ) -> Difference:
     """Rate 1 minus rate 2 with Newcombe's interval and an exact unconditional p-value.
 
+    With more than LARGEST_TABLE possible outcomes the test is Fisher's, and the result says so: at that size the two
+    hardly differ, and the unconditional ones would need gigabytes.
+
     Raises:
         ValueError: on impossible counts.
     """
@@ -98,6 +104,8 @@ def difference(
     check_confidence(confidence)
     if not first.trials or not second.trials:
         return Difference(None, None, None, None, test, confidence)
+    if n1 * n2 > LARGEST_TABLE:
+        test = "fisher"
     low, high = newcombe_bounds(*first, *second, confidence)
     estimate = k1 / n1 - k2 / n2
     return Difference(estimate, as_float(low), as_float(high), exact_p(*first, *second, test), test, confidence)

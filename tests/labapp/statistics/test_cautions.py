@@ -5,10 +5,11 @@ import pytest
 from scipy import stats
 
 from labapp.statistics.cautions import (
+    TrendSums,
     drift,
     duplicate_blocks,
+    groups_differ,
     invalid_trials,
-    operators_differ,
     repeated_trials,
     simpson,
     stratified_association,
@@ -33,18 +34,22 @@ def test_agreeing_strata_or_a_single_one_raise_nothing() -> None:
 
 def test_a_fall_over_the_study_is_drift_and_noise_is_not() -> None:
     rng = np.random.default_rng(0)
-    order, strata = np.arange(200), ["a", "b"] * 100
-    assert "fell" in drift(rng.random(200) < np.linspace(0.9, 0.3, 200), order, strata).message
-    assert drift(rng.random(200) < 0.6, order, strata) is None
+    time = np.arange(200)
+    assert "fell" in drift([sums(rng.random(200) < np.linspace(0.9, 0.3, 200), time)]).message
+    assert drift([sums(rng.random(200) < 0.6, time)]) is None
 
 
 def test_arms_run_one_after_the_other_are_no_drift() -> None:
     """A better arm run first makes pooled success fall; within arms nothing changes."""
     rng = np.random.default_rng(1)
-    success = rng.random(200) < np.repeat([0.95, 0.3], 100)
-    order = np.arange(200)
-    assert drift(success, order, ["all"] * 200) is not None
-    assert drift(success, order, np.repeat(["good", "bad"], 100).tolist()) is None
+    success, time = rng.random(200) < np.repeat([0.95, 0.3], 100), np.arange(200)
+    assert drift([sums(success, time)]) is not None
+    assert drift([sums(success[:100], time[:100]), sums(success[100:], time[100:])]) is None
+
+
+def sums(success: np.ndarray, time: np.ndarray) -> TrendSums:
+    covariance = np.cov(success, time, bias=True)[0, 1]
+    return TrendSums(len(success), success.mean(), covariance, time.var())
 
 
 def test_nothing_that_varies_is_no_trend() -> None:
@@ -60,11 +65,12 @@ def test_one_stratum_of_groups_is_pearsons_chi_square() -> None:
 
 
 def test_operators_who_score_differently_are_seen_and_like_ones_are_not() -> None:
-    rng = np.random.default_rng(2)
-    operator, strata = ["ann", "ben"] * 100, np.repeat(["a", "b"], 100).tolist()
-    assert operators_differ(rng.random(200) < np.tile([0.9, 0.5], 100), operator, strata).kind == "operators"
-    assert operators_differ(rng.random(200) < 0.6, operator, strata) is None
-    assert operators_differ(rng.random(200) < 0.6, ["ann"] * 200, strata) is None
+    unlike = [{"ann": Count(45, 50), "ben": Count(25, 50)}, {"ann": Count(40, 50), "ben": Count(30, 50)}]
+    alike = [{"ann": Count(31, 50), "ben": Count(29, 50)}, {"ann": Count(40, 50), "ben": Count(41, 50)}]
+    assert groups_differ("operators", unlike).kind == "operators"
+    assert groups_differ("operators", alike) is None
+    assert groups_differ("operators", [{"ann": Count(3, 50)}]) is None
+    assert groups_differ("operators", []) is None
 
 
 def test_uneven_invalid_trials_name_the_worst_arm() -> None:

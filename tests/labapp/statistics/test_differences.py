@@ -56,6 +56,12 @@ def test_an_arm_without_trials_gives_no_difference() -> None:
     assert difference(0, 0, 3, 5)[:4] == (None, None, None, None)
 
 
+def test_very_many_trials_are_compared_by_fishers_test_and_say_so() -> None:
+    result = difference(14_200, 20_000, 14_000, 20_000)
+    assert result.test == "fisher"
+    assert 0.01 < result.p < 0.05
+
+
 def test_a_bad_count_names_its_arm() -> None:
     with pytest.raises(ValueError, match="second arm: 9 successes of 5 trials"):
         difference(1, 5, 9, 5)
