@@ -8,8 +8,9 @@ from pathlib import Path
 from django.db import connection
 
 from labapp import storage
-from labapp.runs.events import Artifact
+from labapp.runs.events import Artifact, parse_line
 from labapp.runs.kinds import RunError
+from labapp.runs.launcher import ARTIFACTS_FILE
 from labapp.runs.models import Run, RunArtifact
 
 logger = logging.getLogger(__name__)
@@ -40,6 +41,17 @@ def artifact_store(*, run_id: int, out: Path, artifact: Artifact) -> RunArtifact
         },
     )
     return row
+
+
+def artifacts_unstored(*, run: Run, workdir: Path, out: Path) -> list[Artifact]:
+    """Pieces that an earlier attempt finished here and whose worker ended before they were stored."""
+    journal = workdir / ARTIFACTS_FILE
+    if not journal.exists():
+        return []
+    stored = set(run.artifacts.values_list("path", flat=True))
+    events = (parse_line(line) for line in journal.read_text(errors="replace").splitlines())
+    told = {event.path: event for event in events if isinstance(event, Artifact)}
+    return [event for path, event in told.items() if path not in stored and (out / path).exists()]
 
 
 def artifacts_restore(*, run: Run, out: Path) -> int:

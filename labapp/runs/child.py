@@ -13,8 +13,9 @@ from typing import IO
 
 import psutil
 
+from labapp.runs.launcher import PID_FILE
+
 LAUNCHER = Path(__file__).with_name("launcher.py")
-PID_FILE = ".group"
 LINE_LIMIT = 1 << 20
 WAITING_LINES = 2000
 
@@ -29,7 +30,7 @@ class Child:
         self.stderr_tail: list[str] = []
         self._lines: queue.Queue[tuple[str, str]] = queue.Queue(WAITING_LINES)
         self._process = subprocess.Popen(
-            [sys.executable, "-I", str(LAUNCHER), str(workdir / PID_FILE), str(grace_s), *command],
+            [sys.executable, "-I", str(LAUNCHER), str(workdir), str(grace_s), *command],
             cwd=cwd,
             env={**os.environ, **environ, "PYTHONUNBUFFERED": "1"},
             stdin=subprocess.PIPE,

@@ -11,7 +11,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from labapp.runs.artifacts import Uploader, artifacts_restore
+from labapp.runs.artifacts import Uploader, artifacts_restore, artifacts_unstored
 from labapp.runs.child import Child, end_leftovers
 from labapp.runs.events import Artifact, Done, Failure, parse_line
 from labapp.runs.heart import Heart
@@ -97,6 +97,8 @@ class Execution:
             grace_s=settings.RUN_STOP_GRACE_SECONDS,
         )
         uploader = Uploader(self.run.pk, self.out)
+        for artifact in artifacts_unstored(run=self.run, workdir=self.workdir, out=self.out):
+            uploader.add(artifact)
         try:
             while not child.is_done:
                 self._take(child.next_line(POLL_SECONDS), uploader)

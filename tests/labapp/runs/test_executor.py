@@ -145,18 +145,17 @@ def test_a_command_deaf_to_sigterm_is_killed(make_run, eventually, settings):
 
 
 def test_a_cancelled_run_can_be_retried_and_resumes(make_run, eventually):
-    run = make_run(n=8, pause=0.15)
+    run = make_run(n=40, pause=0.2)
     thread = in_background(run)
     eventually((out_of(run) / "shard-002.txt").exists)
     run_cancel(run_id=run.pk, by=None, now=timezone.now())
     thread.join(10)
-    run_retry(run_id=run.pk, by=None)
-    assert run_execute(run.pk) == "succeeded"
-    assert sorted((out_of(run) / "made.log").read_text().split(), key=int) == [str(i) for i in range(8)]
+    retry_without_pauses(run)
+    assert (out_of(run) / "made.log").read_text().split() == [str(i) for i in range(40)]
 
 
 def test_a_worker_that_stops_gives_the_run_back_and_the_next_one_resumes_it(make_run, eventually):
-    run = make_run(n=6, pause=0.15)
+    run = make_run(n=40, pause=0.2)
     stop = threading.Event()
     thread = in_background(run, stop)
     eventually((out_of(run) / "shard-001.txt").exists)
@@ -164,8 +163,9 @@ def test_a_worker_that_stops_gives_the_run_back_and_the_next_one_resumes_it(make
     thread.join(10)
     run.refresh_from_db()
     assert run.status == "queued"
+    Run.objects.filter(pk=run.pk).update(params={"n": 40})
     assert run_execute(run.pk) == "succeeded"
-    assert len((out_of(run) / "made.log").read_text().split()) == 6
+    assert len((out_of(run) / "made.log").read_text().split()) == 40
 
 
 def test_a_worker_whose_run_was_taken_away_stops_its_command_and_writes_nothing(make_run, eventually):
@@ -181,17 +181,27 @@ def test_a_worker_whose_run_was_taken_away_stops_its_command_and_writes_nothing(
 
 
 def test_another_machine_resumes_from_the_stored_shards(make_run, eventually):
-    run = make_run(n=6, pause=0.15)
+    run = make_run(n=40, pause=0.2)
     thread = in_background(run)
     eventually(lambda: run.artifacts.count() >= 2)
     run_cancel(run_id=run.pk, by=None, now=timezone.now())
     thread.join(10)
     stored = run.artifacts.count()
     shutil.rmtree(out_of(run).parent)
-    run_retry(run_id=run.pk, by=None)
-    assert run_execute(run.pk) == "succeeded"
-    assert len((out_of(run) / "made.log").read_text().split()) == 6 - stored
-    assert run.artifacts.count() == 6
+    retry_without_pauses(run)
+    assert len((out_of(run) / "made.log").read_text().split()) == 40 - stored
+    assert run.artifacts.count() == 40
+
+
+def test_a_piece_that_was_finished_but_not_stored_is_stored_by_the_next_attempt(make_run, eventually):
+    run = make_run(n=40, pause=0.2)
+    thread = in_background(run)
+    eventually(lambda: run.artifacts.count() >= 2)
+    run_cancel(run_id=run.pk, by=None, now=timezone.now())
+    thread.join(10)
+    run.artifacts.all().delete()
+    retry_without_pauses(run)
+    assert run.artifacts.count() == 40
 
 
 def test_progress_is_seen_while_the_run_works(make_run, eventually):
@@ -202,6 +212,12 @@ def test_progress_is_seen_while_the_run_works(make_run, eventually):
     run_cancel(run_id=run.pk, by=None, now=timezone.now())
     thread.join(10)
     assert time.monotonic() - started < 5
+
+
+def retry_without_pauses(run: Run) -> None:
+    Run.objects.filter(pk=run.pk).update(params={"n": run.params["n"]})
+    run_retry(run_id=run.pk, by=None)
+    assert run_execute(run.pk) == "succeeded"
 
 
 def _text(path: Path) -> str:
