@@ -28,6 +28,7 @@ from robots.config import from_json
 from robots.errors import ConfigError
 
 CHUNK = 1 << 20
+TRAINING_ONLY = ("resume.safetensors",)  # optimiser state: a robot has no use for it
 
 
 class RawParser(BaseParser):
@@ -79,6 +80,7 @@ class CheckpointView(AgentView):
         files = [
             {"name": name, "sha256": entry["sha256"], "url": reverse("api:agent-checkpoint-file", args=[sha256, name])}
             for name, entry in sorted(manifest.items())
+            if name not in TRAINING_ONLY
         ]
         return Response({"sha256": sha256, "files": files})
 

@@ -9,6 +9,7 @@ from labapp.cells.models import Cell
 from labapp.live.agents import agent_for
 from labapp.studies.models import Study
 from robots.agent.protocol import CAMERA_VIEWS
+from robots.cell.bench import BENCH_CELL
 
 
 @role_required(*EVERYONE)
@@ -38,5 +39,5 @@ def camera_views() -> list[dict[str, object]]:
 
 
 def joint_names(cell: Cell | None) -> list[str]:
-    """Joint names as the cell's description gives them; numbered where it does not."""
-    return list((cell.description or {}).get("joint_names", [])) if cell else []
+    """Joint names of a cell built as the bench is; none for another one: the page numbers them."""
+    return list(BENCH_CELL.joint_names) if cell is not None and cell.embodiment == BENCH_CELL.name else []

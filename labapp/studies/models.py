@@ -50,6 +50,9 @@ class Study(models.Model):
     status = models.CharField(max_length=10, choices=Status, default=Status.DRAFT)
     question = models.TextField(blank=True, help_text="What the study is to decide.")
     analysis_plan = models.JSONField(default=dict, blank=True)
+    object_names = models.JSONField(
+        default=list, blank=True, help_text="Objects of the cell that take part; empty = all of them."
+    )
     seed = models.BigIntegerField(default=0, help_text="Seeds the schedule.")
     time_limit_s = models.FloatField(default=12.0)
     is_simulated = models.BooleanField(default=False)

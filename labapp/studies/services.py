@@ -12,14 +12,17 @@ from django.db import transaction
 from django.utils.text import slugify
 
 from labapp.accounts.models import User
-from labapp.cells.models import Cell
-from labapp.policies.models import Checkpoint
+from labapp.cells.models import Cell, CellObject
+from labapp.policies.models import Checkpoint, Policy
 from labapp.studies.models import Condition, PolicyArm, Study, StudyEvent, TrialSlot
 from labapp.studies.presets import PAPER_CONDITIONS, ConditionPreset
 from labapp.studies.schedule import ConditionPlan, PlannedSlot, plan_slots
 from labapp.studies.selectors import slots_open
 
 ARM_CODES = [f"{letter}{number}" for letter in "ABCDEFGHJKLMNPQRSTUVWXYZ" for number in range(10, 100)]
+CONDITION_DESIGN = (
+    "slug", "label", "is_shifted", "light", "belt_speed_min", "belt_speed_max", "uses_novel_objects", "trials_per_arm",
+)  # fmt: skip
 
 
 @transaction.atomic
@@ -56,21 +59,26 @@ def study_create(
     )
     study.full_clean(exclude=["created_by"])
     study.save()
-    _create_arms(study, checkpoints)
-    Condition.objects.bulk_create(_condition_row(study, order, c) for order, c in enumerate(conditions))
+    arms_create(study, [c.policy for c in checkpoints], checkpoints)
+    Condition.objects.bulk_create(condition_row(study, order, c) for order, c in enumerate(conditions))
     return study
 
 
-def _create_arms(study: Study, checkpoints: Sequence[Checkpoint]) -> None:
-    """Codes are drawn, not counted: neither a code nor its order says anything about the policy."""
-    codes = secrets.SystemRandom().sample(ARM_CODES, len(checkpoints))
+def arms_create(study: Study, policies: Sequence[Policy], checkpoints: Sequence[Checkpoint | None] = ()) -> None:
+    """One arm per policy, on the given checkpoint or its final one; a policy under training has none yet.
+
+    Codes are drawn, not counted: neither a code nor its order says anything about the policy.
+    """
+    free = sorted(set(ARM_CODES) - set(study.arms.values_list("code", flat=True)))
+    codes = secrets.SystemRandom().sample(free, len(policies))
+    tried = checkpoints or [policy.final_checkpoint for policy in policies]
     PolicyArm.objects.bulk_create(
-        PolicyArm(study=study, code=code, policy=c.policy, checkpoint=c, label=c.policy.name)
-        for code, c in zip(codes, checkpoints, strict=True)
+        PolicyArm(study=study, code=code, policy=policy, checkpoint=checkpoint, label=policy.name)
+        for code, policy, checkpoint in zip(codes, policies, tried, strict=True)
     )
 
 
-def _condition_row(study: Study, order: int, preset: ConditionPreset) -> Condition:
+def condition_row(study: Study, order: int, preset: ConditionPreset) -> Condition:
     values = asdict(preset)
     low, high = values.pop("belt_speed")
     return Condition(study=study, order=order, belt_speed_min=low, belt_speed_max=high, **values)
@@ -102,7 +110,8 @@ def study_lock(*, study: Study, actor: User | None, now: datetime) -> Study:
 
 
 def condition_plans(study: Study) -> list[ConditionPlan]:
-    objects = list(study.cell.cell_objects.all()) if study.cell else []
+    """What the schedule draws from: each condition with the objects of the study that fit it."""
+    objects = study_objects(study)
     return [
         ConditionPlan(
             slug=c.slug,
@@ -114,11 +123,19 @@ def condition_plans(study: Study) -> list[ConditionPlan]:
     ]
 
 
+def study_objects(study: Study) -> list[CellObject]:
+    """Objects of the cell that take part in the study."""
+    objects = study.cell.cell_objects.all() if study.cell else []
+    return [o for o in objects if not study.object_names or o.name in study.object_names]
+
+
 def design_sha256(study: Study, slots: Sequence[PlannedSlot]) -> str:
     """Hash of everything that the conclusions rest on: arms with their checkpoints, conditions, plan and order."""
     design = {
+        "cell": study.cell.slug,
         "arms": {a.code: a.checkpoint.sha256 for a in study.arms.select_related("checkpoint")},
-        "conditions": [asdict(plan) for plan in condition_plans(study)],
+        "objects": [o.name for o in study_objects(study)],
+        "conditions": list(study.conditions.values(*CONDITION_DESIGN)),
         "analysis_plan": study.analysis_plan,
         "seed": study.seed,
         "time_limit_s": study.time_limit_s,
@@ -146,7 +163,8 @@ def arm_withdraw(*, arm: PolicyArm, actor: User, reason: str, now: datetime) -> 
     if arm.withdrawn_at is None:
         arm.withdrawn_at = now
         arm.save(update_fields=["withdrawn_at"])
-        _record(arm.study, StudyEvent.Kind.ARM_WITHDRAWN, actor, reason, {"arm": arm.code})
+        changes = [{"what": f"arm {arm.code}", "old": "in the study", "new": "withdrawn"}]
+        _record(arm.study, StudyEvent.Kind.ARM_WITHDRAWN, actor, reason, {"arm": arm.code, "changes": changes})
     return arm
 
 

@@ -72,6 +72,7 @@ class Console {
       const answer = await fetch(root.stateUrl, { signal: AbortSignal.timeout(8000) });
       if (!answer.ok) return;
       this.setState(await answer.json());
+      this.showLink(this.feed.isUp);
     } catch {
       this.showLink(false);
     }
@@ -94,9 +95,11 @@ class Console {
   }
 
   showLink(isUp) {
+    const isChange = this.isUp !== isUp;
     this.isUp = isUp;
     mark("lab-link", isUp ? "good" : "warn", isUp ? "lab" : "lab: no connection");
     this.showWaiting();
+    if (isChange && this.step === "next") this.render();
   }
 
   onAgent({ is_connected: isConnected, state }) {

@@ -90,8 +90,9 @@ export function scorePanel(trial, choices, draft) {
           choiceButton(`stage:${stage.value}`, stage.label, stage.key.toUpperCase(), draft.furthest_stage === stage.value)))
       : null,
     noteField(draft),
-    button("confirm", confirmLabel(draft, choices), "Enter", "button primary large big-action", { disabled: !isComplete(draft) }),
-    make("div", { className: "actions" }, button("invalid", "Invalid…", "I", "button danger")),
+    make("div", { className: "confirm-row" },
+      button("confirm", confirmLabel(draft, choices), "Enter", "button primary large big-action", { disabled: !isComplete(draft) }),
+      button("invalid", "Invalid…", "I", "button danger large")),
   )];
 }
 

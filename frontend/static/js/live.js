@@ -17,7 +17,7 @@ if (page) {
     if (plot.names.length !== detail.position.length) {
       plot.setNames(names.length === detail.position.length ? names : numberedNames(detail.position.length));
     }
-    plot.show(joints.add(detail.time_s, detail.position));
+    plot.show(joints.add(detail.position));
   });
   feed.addEventListener("agent", ({ detail }) => {
     state.textContent = detail.name ? `${detail.name}: ${WORDS[detail.state]}` : WORDS[detail.state];

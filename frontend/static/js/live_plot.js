@@ -71,7 +71,7 @@ export class JointPlot {
     const chosen = (lines) => (lines ? this.indices.map((index) => lines[index]) : []);
     const solid = chosen(this.data.lines);
     const dashed = chosen(this.data.dashed);
-    const scale = scaleOf(times, [...solid, ...dashed], width, height);
+    const scale = scaleOf(times, [...solid, ...dashed], width, height, this.data.zero ?? 0);
     drawAxes(context, scale, width, height);
     dashed.forEach((line, order) => drawLine(context, times, line, scale, colorOf(order), [4, 3]));
     solid.forEach((line, order) => drawLine(context, times, line, scale, colorOf(order), []));
@@ -97,7 +97,7 @@ function fit(canvas) {
   return { width, height, context };
 }
 
-function scaleOf(times, lines, width, height) {
+function scaleOf(times, lines, width, height, zero) {
   let low = Infinity;
   let high = -Infinity;
   for (const line of lines) {
@@ -111,7 +111,7 @@ function scaleOf(times, lines, width, height) {
   high += pad;
   const [start, end] = [times[0], times.at(-1)];
   return {
-    low, high, start, end,
+    low, high, start, end, zero,
     x: (time) => MARGIN.left + ((time - start) / (end - start || 1)) * (width - MARGIN.left - MARGIN.right),
     y: (value) => MARGIN.top + ((high - value) / (high - low)) * (height - MARGIN.top - MARGIN.bottom),
   };
@@ -131,7 +131,9 @@ function drawAxes(context, scale, width, height) {
   }
   context.textAlign = "center";
   context.textBaseline = "top";
-  for (const time of ticks(scale.start, scale.end, 6)) context.fillText(`${+time.toFixed(1)} s`, scale.x(time), height - 16);
+  for (const time of ticks(scale.start - scale.zero, scale.end - scale.zero, 6)) {
+    context.fillText(`${+time.toFixed(1)} s`, scale.x(time + scale.zero), height - 16);
+  }
   context.textAlign = "left";
   context.fillText("rad", 2, 2);
 }
@@ -180,8 +182,9 @@ export class RollingJoints {
     this.lines = [];
   }
 
-  add(timeS, position) {
-    if (this.times.length && timeS < this.times.at(-1)) this.clear();
+  add(position) {
+    const timeS = performance.now() / 1000;
+    if (this.lines.length !== position.length) this.clear();
     if (!this.lines.length) this.lines = position.map(() => []);
     this.times.push(timeS);
     position.forEach((value, index) => this.lines[index]?.push(value));
@@ -189,6 +192,6 @@ export class RollingJoints {
       this.times.shift();
       for (const values of this.lines) values.shift();
     }
-    return { times: this.times, lines: this.lines, dashed: null };
+    return { times: this.times, lines: this.lines, dashed: null, zero: timeS };
   }
 }

@@ -166,7 +166,7 @@ def test_a_withdrawn_arm_is_skipped_and_recorded(study, pi):
     arm = study.arms.first()
     services.arm_withdraw(arm=arm, actor=pi, reason="It hits the belt", now=NOW)
     assert arm.code not in {slot.arm.code for slot in slots_open(study)}
-    assert study.events.get(kind="arm_withdrawn").payload == {"arm": arm.code}
+    assert study.events.get(kind="arm_withdrawn").payload["arm"] == arm.code
 
 
 def test_early_unblinding_needs_a_reason_and_is_marked(study, pi):

@@ -1,0 +1,110 @@
+"""Reading a design: its plan, what stands in the way of locking it, and the question of its power."""
+
+from collections.abc import Mapping, Sequence
+
+from labapp.results.analysis import effect_labels, find_design
+from labapp.results.arms import Arm, study_arms
+from labapp.studies.design.plan import EFFECTS, AnalysisPlan, pair_keys
+from labapp.studies.design.power import Assumed, Question
+from labapp.studies.models import Condition, Study
+from labapp.studies.services import condition_plans
+
+# Rates assumed where nobody gave any: a plausible example by grounded or ungrounded (world, behavior). They are no
+# results; the published study gives no success rates of its cells.
+EXAMPLE_RATES = {
+    ("grounded", "grounded"): 0.86,
+    ("grounded", "ungrounded"): 0.82,
+    ("ungrounded", "grounded"): 0.74,
+    ("ungrounded", "ungrounded"): 0.58,
+}
+EXAMPLE_BASELINE = 0.52
+
+
+def study_plan(study: Study) -> AnalysisPlan:
+    """The declared analysis plan, or the defaults where none was declared."""
+    return AnalysisPlan.from_json(study.analysis_plan)
+
+
+def assumed_rates(arms: Sequence[Arm], plan: AnalysisPlan) -> dict[str, float]:
+    """Arm code -> assumed success rate, from the plan or the example."""
+    return {arm.code: plan.assumed_rates.get(arm.code, _example(arm)) for arm in arms}
+
+
+def _example(arm: Arm) -> float:
+    return EXAMPLE_RATES.get((arm.factors.get("world", ""), arm.factors.get("behavior", "")), EXAMPLE_BASELINE)
+
+
+def comparison_labels(arms: Sequence[Arm]) -> dict[str, str]:
+    """Key -> words, for every effect and every pair that the arms allow."""
+    names = {arm.code: arm.name for arm in arms}
+    pairs = {key: " and ".join(names[code] for code in key.split(":")) for key in pair_keys(list(names))}
+    design = find_design(arms)
+    if design is None or not all(design.cells):
+        return pairs
+    effects = effect_labels(design)
+    return {key: effects[key] for key in EFFECTS} | pairs
+
+
+def trial_groups(conditions: Sequence[tuple[int, bool]]) -> tuple[tuple[str, int], ...]:
+    """Trials per arm of (trials, is_shifted) conditions: all, and nominal and shifted apart where there are both."""
+    nominal = sum(trials for trials, is_shifted in conditions if not is_shifted)
+    shifted = sum(trials for trials, is_shifted in conditions if is_shifted)
+    apart = (("nominal", nominal), ("shifted", shifted)) if nominal and shifted else ()
+    return (("all", nominal + shifted), *apart)
+
+
+def power_question(
+    arms: Sequence[Arm], groups: tuple[tuple[str, int], ...], plan: AnalysisPlan, rates: Mapping[str, float]
+) -> Question:
+    """What is asked of `design_power`; withdrawn arms have no place in it."""
+    design = find_design(arms)
+    cells = tuple(tuple(arm.code for arm in cell) for cell in design.cells) if design else ()
+    labels = effect_labels(design) if design else dict.fromkeys(EFFECTS, "")
+    return Question(
+        arms=tuple(Assumed(arm.code, arm.name, rates[arm.code]) for arm in arms),
+        cells=cells,
+        labels=tuple(labels[key] for key in EFFECTS),
+        groups=groups,
+        alpha=plan.alpha,
+        strict_alpha=plan.strictest_alpha,
+        primary=plan.primary,
+        margins=plan.margins,
+    )
+
+
+def study_question(study: Study) -> Question:
+    """The power of a study as its rows have it."""
+    arms, plan = study_arms(study, with_names=True), study_plan(study)
+    groups = trial_groups([(c.trials_per_arm, c.is_shifted) for c in study.conditions.all()])
+    return power_question(arms, groups, plan, assumed_rates(arms, plan))
+
+
+def design_problems(study: Study) -> list[str]:
+    """Everything that stands in the way of locking, in words."""
+    arms = list(study.arms.select_related("policy"))
+    problems = [
+        f"Arm {arm.code} ({arm.label}) has no checkpoint: its policy is still to be trained, or was never finished."
+        for arm in arms
+        if arm.checkpoint_id is None
+    ]
+    if not arms:
+        problems.append("The study has no arm: choose at least one policy.")
+    if study.cell is None:
+        return [*problems, "The study names no cell to run on."]
+    plans = condition_plans(study)
+    if not sum(plan.trials for plan in plans):
+        problems.append("No trials are planned: give a condition at least one trial per arm.")
+    labels = {c.slug: c.label for c in study.conditions.all()}
+    problems += [
+        f"No object of the study fits the condition “{labels[plan.slug]}”."
+        for plan in plans
+        if plan.trials and not plan.objects
+    ]
+    return problems
+
+
+def blocking_facts(study: Study, conditions: Sequence[Condition]) -> dict[str, int]:
+    """Numbers behind the explanation of the schedule."""
+    arms = study.arms.filter(withdrawn_at=None).count()
+    per_arm = sum(c.trials_per_arm for c in conditions)
+    return {"arms": arms, "blocks": per_arm, "trials": arms * per_arm}
