@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from training.data.normalisation import Affine, fit_affine
+from training.data.normalisation import Affine, fit_affine, fit_affine_by_tick
 
 
 @given(st.floats(-1e3, 1e3), st.integers(2, 50))
@@ -47,3 +47,20 @@ def test_not_a_number_is_refused_with_its_dimension() -> None:
 def test_no_samples_is_refused() -> None:
     with pytest.raises(ValueError, match="no samples"):
         fit_affine(np.zeros((0, 3)))
+
+
+def test_each_tick_of_a_chunk_gets_unit_width_of_its_own() -> None:
+    rng = np.random.default_rng(0)
+    width = np.array([0.01, 0.1, 1.0])[:, None]
+    x = rng.normal(size=(500, 3, 2)) * width
+    affine = fit_affine_by_tick(x, np.ones((500, 3), bool))
+    assert np.allclose(affine.normalise(x).std(0), 1, atol=0.01)
+    assert np.allclose(affine.restore(affine.normalise(x)), x, atol=1e-5)
+
+
+def test_tick_that_no_chunk_reaches_takes_the_fit_before() -> None:
+    x = np.random.default_rng(0).normal(size=(50, 3, 2))
+    x[:, 2] = np.nan
+    is_valid = np.tile([True, True, False], (50, 1))
+    affine = fit_affine_by_tick(x, is_valid)
+    assert (affine.scale[2] == affine.scale[1]).all()

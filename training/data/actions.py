@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from training.data.normalisation import Affine, fit_affine
+from training.data.normalisation import Affine, fit_affine_by_tick
 
-STILL_STD = 1e-3
+STILL_STD = 4e-3
 SYNERGY_SHARE = 0.995
 MOST_SYNERGIES = 6
 
@@ -44,7 +44,7 @@ class ActionCodec:
         direct: joints passed through one by one, in latent order, before the synergies.
         constant: what the joints left out are restored to (D,).
         synergies: groups of joints, each a block of the latent.
-        affine: normalisation of the latent (A,).
+        affine: normalisation of the latent, tick by tick (T, A).
     """
 
     dim: int
@@ -60,11 +60,14 @@ class ActionCodec:
         return len(self.direct) + sum(len(s.basis) for s in self.synergies)
 
     def encode(self, action: np.ndarray, measured: np.ndarray) -> np.ndarray:
-        """Commands (..., D) with the joints measured when the chunk starts (broadcastable) to latents (..., A)."""
+        """Commands of a chunk (..., T, D) to latents (..., T, A).
+
+        `measured` holds the joints when the chunk starts, broadcastable to the commands.
+        """
         return self.affine.normalise(_project(self, action, measured))
 
     def decode(self, latent: np.ndarray, measured: np.ndarray) -> np.ndarray:
-        """Latents (..., A) to commands (..., D)."""
+        """Latents (..., T, A) to commands (..., T, D)."""
         z = self.affine.restore(latent)
         action = np.broadcast_to(self.constant, (*z.shape[:-1], self.dim)).astype(np.float32)
         direct = list(self.direct)
@@ -170,5 +173,6 @@ def fit_codec(
     identity = Affine(np.zeros(width), np.ones(width))
     mean = np.where(still, np.median(commands, axis=0), commands.mean(0)).astype(np.float64)
     codec = ActionCodec(action.shape[-1], moving, direct, mean, synergies, identity)
-    latent = _project(codec, action, measured[:, None])[is_valid]
-    return ActionCodec(codec.dim, moving, direct, mean, synergies, fit_affine(latent, floor))
+    latent = _project(codec, action, measured[:, None])
+    affine = fit_affine_by_tick(latent, is_valid, floor)
+    return ActionCodec(codec.dim, moving, direct, mean, synergies, affine)

@@ -15,23 +15,24 @@ class Affine:
     """`z = (x - mean) / scale`, where a dimension that never moves has `scale` 0 and `z` exactly 0.
 
     Attributes:
-        mean: centre of each dimension, also the value restored for a constant one (D,).
-        scale: width of each dimension, 0 for a constant one (D,).
+        mean: centre of each dimension, also the value restored for a constant one (D,), or one per tick (T, D).
+        scale: width of each dimension, 0 for a constant one; same shape.
     """
 
     mean: np.ndarray
     scale: np.ndarray
 
     def __post_init__(self) -> None:
-        if self.mean.shape != self.scale.shape or self.mean.ndim != 1:
-            raise ValueError(f"mean {self.mean.shape} and scale {self.scale.shape} must be two vectors of one length")
-        if not (np.isfinite(self.mean).all() and np.isfinite(self.scale).all()):
-            bad = np.flatnonzero(~(np.isfinite(self.mean) & np.isfinite(self.scale)))
-            raise ValueError(f"normalisation is not finite in dimensions {bad.tolist()}; check the data for NaN or Inf")
+        if self.mean.shape != self.scale.shape or self.mean.ndim not in (1, 2):
+            raise ValueError(f"mean {self.mean.shape} and scale {self.scale.shape} must have one shape, (D,) or (T, D)")
+        is_finite = np.atleast_2d(np.isfinite(self.mean) & np.isfinite(self.scale)).all(0)
+        if not is_finite.all():
+            bad = np.flatnonzero(~is_finite).tolist()
+            raise ValueError(f"normalisation is not finite in dimensions {bad}; check the data for NaN or Inf")
 
     @property
     def is_constant(self) -> np.ndarray:
-        """Which dimensions never move (D,)."""
+        """Which dimensions never move, in the shape of `scale`."""
         return self.scale == 0
 
     def normalise(self, x: np.ndarray) -> np.ndarray:
@@ -73,3 +74,18 @@ def fit_affine(x: np.ndarray, floor: float = 0.0, still: np.ndarray | None = Non
     if still is not None:
         constant = constant | still
     return Affine(mean, np.where(constant, 0.0, x.std(0) + floor))
+
+
+def fit_affine_by_tick(x: np.ndarray, is_valid: np.ndarray, floor: float = 0.0) -> Affine:
+    """Fit each tick of a chunk on its own, so that the small near future gets the same resolution as the far one.
+
+    Args:
+        x: chunks (N, T, D).
+        is_valid: ticks inside the episode (N, T); a tick that no chunk reaches takes the fit of the one before.
+        floor: see `fit_affine`.
+    """
+    fits: list[Affine] = []
+    for t in range(x.shape[1]):
+        rows = x[is_valid[:, t], t]
+        fits.append(fit_affine(rows, floor) if len(rows) or not fits else fits[-1])
+    return Affine(np.stack([f.mean for f in fits]), np.stack([f.scale for f in fits]))
