@@ -18,6 +18,7 @@ from labapp.demos.media import episode_videos
 from labapp.demos.selectors import series_of
 from labapp.episodes import EpisodeEntry, index_load
 from labapp.forms import submitted
+from labapp.home.waiting import refresh_when_made
 from labapp.lineage import lineage_of
 
 PER_PAGE = 50
@@ -33,6 +34,8 @@ def dataset_list(request: HttpRequest) -> HttpResponse:
 @role_required(*RESEARCH)
 def dataset(request: HttpRequest, name: str) -> HttpResponse:
     found = get_object_or_404(selectors.datasets(), name=name)
+    if refresh := refresh_when_made(request, found):
+        return refresh
     context = {"dataset": found, "lineage": lineage_of(found)}
     if found.ready_at:
         words = request.GET.get("q", "")

@@ -16,6 +16,7 @@ from labapp.demos.forms import ImportForm, RecordForm
 from labapp.demos.models import Demonstration, DemonstrationSet
 from labapp.demos.params import EpisodeOptions
 from labapp.forms import submitted
+from labapp.home.waiting import refresh_when_made
 from labapp.lineage import lineage_of
 
 PER_PAGE = 50
@@ -32,6 +33,8 @@ def set_list(request: HttpRequest) -> HttpResponse:
 @role_required(*RESEARCH)
 def set_detail(request: HttpRequest, name: str) -> HttpResponse:
     found = get_object_or_404(selectors.sets(), name=name)
+    if refresh := refresh_when_made(request, found):
+        return refresh
     page = Paginator(selectors.demonstrations_of(found), PER_PAGE).get_page(request.GET.get("page"))
     context = {"set": found, "page": page, "lineage": lineage_of(found)}
     return render(request, "demos/set.html", context)

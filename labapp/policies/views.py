@@ -10,6 +10,7 @@ from django.views.decorators.http import require_safe
 from labapp.accounts.models import Role
 from labapp.accounts.roles import RESEARCH, role_required
 from labapp.forms import submitted
+from labapp.home.waiting import refresh_when_made
 from labapp.lineage import lineage_of, trials_resting_on
 from labapp.policies import selectors, services
 from labapp.policies.forms import TrainForm
@@ -27,6 +28,8 @@ def policy_list(request: HttpRequest) -> HttpResponse:
 @role_required(*RESEARCH)
 def policy(request: HttpRequest, name: str) -> HttpResponse:
     found = get_object_or_404(selectors.policies(), name=name)
+    if refresh := refresh_when_made(request, found):
+        return refresh
     context = {
         "policy": found,
         "mixture": selectors.mixture_of(found),

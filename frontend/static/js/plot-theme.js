@@ -1,8 +1,8 @@
 // Plotly in the page's own colours, light or dark.
 export const palette = [
-  "#2f5fd0", "#d1495b", "#1b7a4b", "#c77d0a", "#7b4fb5", "#1a8fa8", "#a0522d", "#5b6770",
-  "#e07a9c", "#6a994e", "#b08900", "#3a86ff", "#8d5a97", "#00916e", "#ef6f2e", "#457b9d",
-  "#9d0208", "#588157", "#b5838d", "#264653",
+  "#4a7bdf", "#dd5c6c", "#2f9e68", "#d4901f", "#9670d6", "#21a0ba", "#b4713c", "#7f8b96",
+  "#e389a6", "#7fa861", "#b99a1d", "#5b9bff", "#a871b5", "#12a585", "#f08048", "#5f93b8",
+  "#c4434f", "#6f9a6c", "#c698a0", "#52798a",
 ];
 
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();

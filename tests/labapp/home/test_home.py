@@ -63,3 +63,17 @@ def test_what_runs_moves_in_the_picture(browser_of, researcher):
     )  # fmt: skip
     wires = browser_of(researcher).get("/").context["wires"]
     assert {wire.flow for wire, is_live in wires if is_live} == {"datasets.generate"}
+
+
+def test_a_waiting_page_loads_anew_when_the_run_has_ended(browser_of, researcher):
+    waiting = {"HX-Request": "true", "HX-Target": "being-made"}
+    made.bench_set(researcher)
+    Run.objects.update(status="succeeded", finished_at="2026-01-01T00:00Z")
+    assert browser_of(researcher).get("/demonstrations/shown/", headers=waiting).headers["HX-Refresh"] == "true"
+
+
+def test_a_waiting_page_waits_while_the_run_goes_on(browser_of, researcher):
+    waiting = {"HX-Request": "true", "HX-Target": "being-made"}
+    made.bench_set(researcher)
+    answer = browser_of(researcher).get("/demonstrations/shown/", headers=waiting)
+    assert "HX-Refresh" not in answer.headers
