@@ -8,6 +8,8 @@ from robots.cell.description import ARM_DOF, CONTROL_DT, SIDE_DOF, CellDescripti
 FREQUENCIES = np.array([0.15, 0.3, 0.55, 0.9, 1.4, 2.1])  # Hz
 ARM_AMPLITUDE = np.array([0.06, 0.05, 0.10, 0.05, 0.16, 0.12, 0.22])  # rad, largest excursion
 HAND_AMPLITUDE = 0.12
+PACE = np.ones(SIDE_DOF)
+PACE[4:ARM_DOF] = 2.0  # the wrist's joints carry little: only fast motion tells their gains apart
 RAMP = 1.0  # s of easing in and out
 ARM_SPEED_SHARE, HAND_SPEED = 0.6, 1.5  # of the joint limits; rad/s
 
@@ -22,7 +24,7 @@ def excitation(cell: CellDescription, seconds: float, rng: np.random.Generator) 
     amplitude = np.concatenate([ARM_AMPLITUDE, np.full(SIDE_DOF - ARM_DOF, HAND_AMPLITUDE)])
     limits = [ARM_SPEED_SHARE * joint.velocity for joint in cell.right_arm.joints]
     speed = np.concatenate([limits, np.full(SIDE_DOF - ARM_DOF, HAND_SPEED)])
-    frequency = FREQUENCIES * rng.uniform(0.9, 1.1, (SIDE_DOF, 1))
+    frequency = FREQUENCIES * PACE[:, None] * rng.uniform(0.9, 1.1, (SIDE_DOF, 1))
     angle = 2 * np.pi * frequency[:, :, None] * t + rng.uniform(0, 2 * np.pi, (SIDE_DOF, len(FREQUENCIES), 1))
     wave = (np.sin(angle) / np.sqrt(FREQUENCIES)[:, None]).sum(1)
     fastest = np.abs(np.gradient(wave, CONTROL_DT, axis=1)).max(1)
