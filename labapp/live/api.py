@@ -86,7 +86,11 @@ class CheckpointView(AgentView):
 
 
 class CheckpointFileView(AgentView):
-    @extend_schema(responses={(200, "application/octet-stream"): OpenApiTypes.BINARY}, summary="A checkpoint file")
+    @extend_schema(
+        operation_id="agent_checkpoint_file_retrieve",
+        responses={(200, "application/octet-stream"): OpenApiTypes.BINARY},
+        summary="A checkpoint file",
+    )
     def get(self, request: Request, sha256: str, name: str) -> StreamingHttpResponse:
         prefix = checkpoint_or_404(sha256).prefix
         if name not in storage.folder_manifest(prefix):
@@ -135,6 +139,7 @@ class TrialEpisodeFileView(AgentView):
     parser_classes = [RawParser]
 
     @extend_schema(
+        operation_id="agent_trials_episode_file_update",
         request={"application/octet-stream": OpenApiTypes.BINARY},
         responses={204: None},
         summary="Upload one file of the recording",

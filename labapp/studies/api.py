@@ -172,12 +172,12 @@ class TrialList(StudiesView, ListAPIView):
 class TrialChange(StudiesView):
     """One change of a trial: the subclass names its serializer and does it."""
 
-    serializer: type = serializers.VersionSerializer
+    serializer_class: type = serializers.VersionSerializer
 
     @extend_schema(responses=OpenApiTypes.OBJECT)
     def post(self, request: Request, trial_id: UUID) -> Response:
         trial = get_object_or_404(Trial.objects.select_related(*TRIAL_ROWS), pk=trial_id)
-        changed = self.change(trial, self.data(request, self.serializer), request)
+        changed = self.change(trial, self.data(request, self.serializer_class), request)
         study_changed(trial.study)
         return Response(trial_facts(changed))
 
@@ -186,7 +186,7 @@ class TrialChange(StudiesView):
 
 
 class TrialConfirm(TrialChange):
-    serializer = serializers.OutcomeSerializer
+    serializer_class = serializers.OutcomeSerializer
 
     def change(self, trial: Trial, values: dict[str, Any], request: Request) -> Trial:
         version = values.pop("version")
@@ -202,7 +202,7 @@ class TrialUndo(TrialChange):
 
 
 class TrialCorrect(TrialChange):
-    serializer = serializers.CorrectionSerializer
+    serializer_class = serializers.CorrectionSerializer
 
     def change(self, trial: Trial, values: dict[str, Any], request: Request) -> Trial:
         version, reason = values.pop("version"), values.pop("reason")
@@ -213,7 +213,7 @@ class TrialCorrect(TrialChange):
 
 
 class TrialInvalidate(TrialChange):
-    serializer = serializers.InvalidSerializer
+    serializer_class = serializers.InvalidSerializer
 
     def change(self, trial: Trial, values: dict[str, Any], request: Request) -> Trial:
         is_running = trial.status == Trial.Status.RUNNING
