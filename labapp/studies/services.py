@@ -13,6 +13,7 @@ from django.utils.text import slugify
 
 from labapp.accounts.models import User
 from labapp.cells.models import Cell, CellObject
+from labapp.names import RESERVED
 from labapp.policies.models import Checkpoint, Policy
 from labapp.studies.models import Condition, PolicyArm, Study, StudyEvent, TrialSlot
 from labapp.studies.presets import PAPER_CONDITIONS, ConditionPreset
@@ -42,9 +43,7 @@ def study_create(
     Raises:
         ValidationError: a name already taken, or a checkpoint named twice; the message is keyed by the form's field.
     """
-    slug = slugify(name)[:80]
-    if not slug or Study.objects.filter(slug=slug).exists():
-        raise ValidationError({"name": f"A study named “{name}” exists already, or the name has no letters."})
+    slug = free_slug(name)
     if len({c.pk for c in checkpoints}) != len(checkpoints):
         raise ValidationError({"checkpoints": "Each policy can be an arm only once."})
     study = Study(
@@ -62,6 +61,20 @@ def study_create(
     arms_create(study, [c.policy for c in checkpoints], checkpoints)
     Condition.objects.bulk_create(condition_row(study, order, c) for order, c in enumerate(conditions))
     return study
+
+
+def free_slug(name: str) -> str:
+    """The address of a study of this name.
+
+    Raises:
+        ValidationError: the name is taken, has no letters, or is the address of a page.
+    """
+    slug = slugify(name)[:80]
+    if not slug or slug in RESERVED or Study.objects.filter(slug=slug).exists():
+        raise ValidationError(
+            {"name": f"A study named “{name}” exists already, or the name has no letters."}
+        )
+    return slug
 
 
 def arms_create(study: Study, policies: Sequence[Policy], checkpoints: Sequence[Checkpoint | None] = ()) -> None:
@@ -101,7 +114,7 @@ def study_lock(*, study: Study, actor: User | None, now: datetime) -> Study:
         slots = plan_slots([a.code for a in study.arms.all()], condition_plans(study), study.seed)
     except ValueError as error:
         raise ValidationError(f"The design cannot be locked: {error}.") from error
-    _store_slots(study, slots)
+    slots_store(study, slots)
     study.design_sha256 = design_sha256(study, slots)
     study.status, study.locked_at = Study.Status.LOCKED, now
     study.save(update_fields=["design_sha256", "status", "locked_at"])
@@ -144,7 +157,8 @@ def design_sha256(study: Study, slots: Sequence[PlannedSlot]) -> str:
     return hashlib.sha256(json.dumps(design, sort_keys=True).encode()).hexdigest()
 
 
-def _store_slots(study: Study, slots: Sequence[PlannedSlot]) -> None:
+def slots_store(study: Study, slots: Sequence[PlannedSlot]) -> None:
+    """The rows of a schedule."""
     arms = {a.code: a for a in study.arms.all()}
     conditions = {c.slug: c for c in study.conditions.all()}
     objects = {o.name: o for o in study.cell.cell_objects.all()}

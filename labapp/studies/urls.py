@@ -3,6 +3,7 @@
 from django.urls import path
 
 from labapp.studies import api, views
+from labapp.studies.design.urls import urlpatterns as design_urlpatterns
 
 app_name = "studies"
 urlpatterns = [
@@ -18,6 +19,7 @@ urlpatterns = [
     path("studies/<slug:slug>/trials/<uuid:trial_id>/", views.trial, name="trial"),
     path("studies/<slug:slug>/trials/<uuid:trial_id>/correct/", views.trial_correct, name="trial_correct"),
     path("studies/<slug:slug>/trials/<uuid:trial_id>/series/", views.series, name="series"),
+    *design_urlpatterns,
 ]
 
 api_urlpatterns = [

@@ -196,8 +196,7 @@ MarginFormSet = forms.formset_factory(MarginForm, extra=1, can_delete=True)
 
 def margins_initial(plan: AnalysisPlan) -> list[dict[str, Any]]:
     return [
-        {"kind": m.kind, "first": m.first, "second": m.second, "points": round(100 * m.margin, 3)}
-        for m in plan.margins
+        {"kind": m.kind, "first": m.first, "second": m.second, "points": round(100 * m.margin, 3)} for m in plan.margins
     ]
 
 

@@ -1,0 +1,51 @@
+"""The web server as a process of its own, on the database of the test."""
+
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+ROOT = Path(__file__).resolve().parents[2]
+WAIT_S = 30.0
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+@contextmanager
+def web_server(environ: dict[str, str], log_path: Path) -> Iterator[tuple[int, subprocess.Popen[bytes]]]:
+    """Port and process of a running server."""
+    port = free_port()
+    command = [sys.executable, "-m", "uvicorn", "labapp.asgi:application", "--port", str(port), "--no-access-log"]
+    with log_path.open("w") as log:
+        process = subprocess.Popen(command, cwd=ROOT, env=environ, stdout=log, stderr=log)
+        try:
+            wait_until(lambda: answers(port) or process.poll() is not None)
+            assert process.poll() is None, log_path.read_text()
+            yield port, process
+        finally:
+            process.terminate()
+            process.wait(timeout=20)
+
+
+def answers(port: int) -> bool:
+    try:
+        return httpx.get(f"http://127.0.0.1:{port}/login/", timeout=2).status_code == 200
+    except httpx.HTTPError:
+        return False
+
+
+def wait_until(is_true: Callable[[], Any], timeout_s: float = WAIT_S) -> None:
+    deadline = time.monotonic() + timeout_s
+    while not is_true():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.05)
