@@ -32,9 +32,9 @@ def start_worker(
     """``start_worker()``: a real Celery worker process on this test's database; killed afterwards."""
     started: list[subprocess.Popen] = []
 
-    def start(**environ: str) -> subprocess.Popen:
+    def start(queues: str = "default", **environ: str) -> subprocess.Popen:
         command = [sys.executable, "-m", "celery", "-A", "labapp.celery", "worker", "--pool=threads"]
-        options = ["--concurrency=1", "--queues=default", "--include=tests.labapp.runs.counting", "--loglevel=INFO"]
+        options = ["--concurrency=1", f"--queues={queues}", "--include=tests.labapp.runs.counting", "--loglevel=INFO"]
         options += ["--without-gossip", "--without-mingle", "--without-heartbeat", "--hostname", f"w{len(started)}@%h"]
         log = (tmp_path / f"worker{len(started)}.log").open("wb")
         worker = subprocess.Popen(

@@ -21,7 +21,7 @@ def artifact_store(*, run_id: int, out: Path, artifact: Artifact) -> RunArtifact
     source = _inside(out, artifact.path)
     if not (source.is_file() or any(path.is_file() for path in source.rglob("*"))):
         raise FileNotFoundError(source)
-    relative = source.relative_to(out.resolve()).as_posix()
+    relative = _relative(out, artifact.path)
     prefix = f"runs/{run_id}/{relative}"
     if source.is_dir():
         stored = storage.put_folder(source, prefix)
@@ -50,7 +50,7 @@ def artifacts_unstored(*, run: Run, workdir: Path, out: Path) -> list[Artifact]:
         return []
     stored = set(run.artifacts.values_list("path", flat=True))
     events = (parse_line(line) for line in journal.read_text(errors="replace").splitlines())
-    told = {event.path: event for event in events if isinstance(event, Artifact)}
+    told = {_relative(out, event.path): event for event in events if isinstance(event, Artifact)}
     return [event for path, event in told.items() if path not in stored and (out / path).exists()]
 
 
@@ -62,7 +62,7 @@ def artifacts_restore(*, run: Run, out: Path) -> int:
         if target.exists():
             continue
         if artifact.file_count:
-            storage.get_folder(artifact.prefix, target)
+            _fetch_folder(artifact.prefix, target)
         else:
             storage.get_file(artifact.prefix, target, sha256=artifact.sha256)
         fetched += 1
@@ -109,6 +109,17 @@ class Uploader:
             artifact_store(run_id=self.run_id, out=self.out, artifact=artifact)
         except FileNotFoundError:
             logger.info("Run %s replaced %s before it was stored", self.run_id, artifact.path)
+
+
+def _relative(out: Path, path: str) -> str:
+    return _inside(out, path).relative_to(out.resolve()).as_posix()
+
+
+def _fetch_folder(prefix: str, target: Path) -> None:
+    """The folder appears complete or not at all: a command takes what lies there for finished."""
+    partial = target.with_name(f".{target.name}.fetching")
+    storage.get_folder(prefix, partial)
+    partial.replace(target)
 
 
 def _inside(out: Path, relative: str) -> Path:
