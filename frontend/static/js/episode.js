@@ -15,8 +15,9 @@ playhead.onChange(({ time, row, playing }) => {
 });
 get("play").addEventListener("click", () => playhead.toggle());
 get("scrub").addEventListener("input", (event) => {
+  const row = Number(event.target.value); // pausing tells the listeners, and one of them writes the slider
   playhead.pause();
-  playhead.seek((Number(event.target.value) + 0.5) / fps);
+  playhead.seek((row + 0.5) / fps);
 });
 get("rate").addEventListener("change", (event) => playhead.setRate(Number(event.target.value)));
 
