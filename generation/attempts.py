@@ -116,6 +116,7 @@ class Simulator:
         self._scene, self._engine = scene, engine
         self._controller = ArmController.of(sampling.cell, world)
         self._judge = TrajectoryJudge(scene)
+        self.ticks = 0  # control ticks simulated in the last block, over all its attempts
 
     def run(self, numbers: Sequence[int]) -> list[Trajectory]:
         """All attempts of a block, in order; at most the engine's capacity."""
@@ -153,6 +154,7 @@ class Simulator:
         starts = [start_of(self._scene, initial) for initial in initials]
         stop = EarlyStop(self._scene, initials, *_milestones(plans))
         rollout = roll_out(self._engine, starts, executed[:, :, self._scene.action_index], stop)
+        self.ticks = int(rollout.ticks.sum())
         out = []
         for i, (number, initial, plan) in enumerate(planned):
             reason, ticks = self._reach(commands, i), int(rollout.ticks[i])
