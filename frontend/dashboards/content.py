@@ -27,6 +27,20 @@ class Row:
     detail: str
     is_simulated: bool
     cells: tuple[Cell, ...]
+    letters: str = ""
+    latency_ms: float | None = None
+
+
+@dataclass(frozen=True)
+class ComparisonLine:
+    """Two arms compared: difference in points with interval, p-value adjusted for all pairs; None without trials."""
+
+    first: str
+    second: str
+    points: float | None
+    low: float | None
+    high: float | None
+    adjusted_p: float | None
 
 
 @dataclass(frozen=True)
@@ -71,6 +85,8 @@ class Content:
     bars: tuple[RatePoint, ...] = ()
     effects: tuple[EffectLine, ...] = ()
     effects_missing: str = ""
+    comparisons: tuple[ComparisonLine, ...] = ()
+    comparison_test: str = ""
     factor_names: tuple[str, str] = ("world", "behavior")
     cell_means: tuple[CellMean, ...] = ()
     stages: tuple[StageCurve, ...] = ()
@@ -97,6 +113,10 @@ class Queries(Protocol):
 
     def content(self, slug: str, filters: Filters) -> Content:
         """The page of a study."""
+        ...
+
+    def checks(self, slug: str, filters: Filters) -> tuple[str, ...]:
+        """What may mislead (drift, operators, duplicates), in sentences; empty where nothing was found."""
         ...
 
     def data_version(self, slug: str, filters: Filters) -> str:

@@ -7,7 +7,16 @@ from dash import html
 from frontend import figures
 from frontend.dashboards.content import Content
 from frontend.dashboards.filters import Filters, format_filters
-from frontend.dashboards.parts import card, effects_list, empty, export_links, graph, notice, success_table
+from frontend.dashboards.parts import (
+    card,
+    comparisons_table,
+    effects_list,
+    empty,
+    export_links,
+    graph,
+    notice,
+    success_table,
+)
 
 
 def page_body(content: Content, filters: Filters, theme: str) -> list[Any]:
@@ -21,6 +30,7 @@ def page_body(content: Content, filters: Filters, theme: str) -> list[Any]:
         card("Success by arm and condition", success_table(content), percent),
         card("Success", graph("success-bars", figures.success_bars(content.bars, theme_name=theme)), percent),
         *_effects(content, theme),
+        *_comparisons(content),
         html.Div([*_interaction(content, theme), *_how_trials_end(content, theme)], className="grid wide-cells"),
     ]
 
@@ -32,6 +42,14 @@ def _effects(content: Content, theme: str) -> list[Any]:
     forest = graph("effects-forest", figures.effects_forest(points, theme_name=theme))
     inside = [forest, effects_list(content.effects)]
     return [card("Main effects and interaction", inside, "in points, averaged over conditions")]
+
+
+def _comparisons(content: Content) -> list[Any]:
+    if not content.comparisons:
+        return []
+    note = f"{content.comparison_test} tests, Holm-adjusted; arms that share a letter: no difference shown"
+    table = html.Details([html.Summary("All pairs"), comparisons_table(content.comparisons)])
+    return [card("Arms compared", table, note)]
 
 
 def _interaction(content: Content, theme: str) -> list[Any]:

@@ -5,7 +5,7 @@ from typing import Any
 
 from dash import dcc, html
 
-from frontend.dashboards.content import Cell, Choice, Content, EffectLine, Row
+from frontend.dashboards.content import Cell, Choice, ComparisonLine, Content, EffectLine, Row
 
 GRAPH_CONFIG = {"displaylogo": False, "toImageButtonOptions": {"format": "svg", "scale": 2}, "responsive": True}
 
@@ -29,8 +29,11 @@ def _table_row(row: Row) -> html.Tr:
     name = [html.Span(row.arm, className="strong")]
     if row.is_simulated:
         name += [" ", simulated_badge()]
-    if row.detail:
-        name += [html.Br(), html.Span(row.detail, className="faint small")]
+    if row.letters:
+        name += [" ", html.Span(row.letters, className="key", title="Arms that share a letter: no difference shown")]
+    latency = f"inference {row.latency_ms:.0f} ms" if row.latency_ms is not None else ""
+    if facts := " · ".join(fact for fact in (row.detail, latency) if fact):
+        name += [html.Br(), html.Span(facts, className="faint small")]
     return html.Tr([html.Th(name, scope="row"), *[_table_cell(row.arm, cell) for cell in row.cells]])
 
 
@@ -44,6 +47,24 @@ def _table_cell(arm: str, cell: Cell) -> html.Td:
     )
     bounds = html.Span(f"{cell.low:.0%} – {cell.high:.0%}", className="faint small")
     return html.Td([link, html.Br(), bounds], className="number")
+
+
+def comparisons_table(lines: Sequence[ComparisonLine]) -> html.Div:
+    """Every pair of arms: difference in points with interval, and the adjusted p-value."""
+
+    def row(line: ComparisonLine) -> html.Tr:
+        if line.points is None:
+            rest = [html.Td("no trials", className="number faint"), html.Td(""), html.Td("")]
+        else:
+            rest = [
+                html.Td(f"{line.points:+.1f}", className="number"),
+                html.Td(f"{line.low:+.1f} to {line.high:+.1f}", className="number"),
+                html.Td("< 0.001" if line.adjusted_p < 0.001 else f"{line.adjusted_p:.3f}", className="number"),
+            ]
+        return html.Tr([html.Td(f"{line.first} − {line.second}"), *rest])
+
+    head = html.Tr([html.Th("Pair"), *[html.Th(h, className="number") for h in ("points", "interval", "adjusted p")]])
+    return html.Div(html.Table([html.Thead(head), html.Tbody([row(line) for line in lines])]), className="table-scroll")
 
 
 def effects_list(lines: Sequence[EffectLine]) -> html.Div:

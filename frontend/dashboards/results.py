@@ -81,6 +81,13 @@ def layout() -> html.Div:
                 className="card results-filters",
             ),
             html.Div(id="body", className="stack", **{"aria-live": "polite"}),
+            html.Div(
+                [
+                    html.Button("Check for drift, operators and duplicates", id="run-checks", className="button small"),
+                    html.Div(id="checks", className="stack"),
+                ],
+                className="stack results-checks",
+            ),
         ],
         className="stack",
     )
@@ -122,6 +129,17 @@ def _add_callbacks(app: Dash, queries: Queries, prefix: str) -> None:
             return [notice(f"This link cannot be read. {error}", "bad")], no_update
         content = queries.content(slug_of(pathname, prefix), filters)
         return page_body(content, filters, theme), content.data_version
+
+    @app.callback(
+        Output("checks", "children"),
+        Input("run-checks", "n_clicks"),
+        State("address", "search"),
+        State("address", "pathname"),
+        prevent_initial_call=True,
+    )
+    def check(_clicks: int, search: str, pathname: str) -> list[Any]:
+        found = queries.checks(slug_of(pathname, prefix), _filters_or_none(search))
+        return [notice(text, "warn") for text in found] or [notice("Nothing conspicuous found.")]
 
     @app.callback(
         Output("newer", "data"),

@@ -1,15 +1,18 @@
 """From counts to what the page shows: groups of conditions, rates, effects, stages, failure modes, times."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
-from frontend.dashboards.content import Cell, EffectLine, Row
+from frontend.dashboards.content import Cell, ComparisonLine, EffectLine, Row
 from frontend.figures.data import STAGES, CellMean, EffectPoint, ModeCounts, RatePoint, StageCurve, TimeCurve
 from labapp.results.arms import GROUNDING, Arm
 from labapp.results.tallies import TIME_STEP_S, OutcomeGroup, TimeGroup
+from labapp.statistics.cautions import invalid_trials, simpson
 from labapp.statistics.counts import Count
 from labapp.statistics.factorial import CELLS, Table, factorial, pooled
+from labapp.statistics.multiplicity import Comparison, compare_all, letters_by_rate
 from labapp.statistics.proportions import rate
 from labapp.statistics.rows import order_levels
 from labapp.statistics.wording import effect_sentence, interaction_sentence
@@ -88,6 +91,8 @@ def table_rows(
     confidence: float,
     is_simulated: bool,
     trials_href: str,
+    letters: Mapping[str, str],
+    latencies: Mapping[int, float],
 ) -> tuple[Row, ...]:
     """The success table; `trials_href` is the address of the study's trials list."""
 
@@ -96,7 +101,17 @@ def table_rows(
         href = f"{trials_href}?arm={arm.code}" + "".join(f"&condition={slug}" for slug in group.slugs)
         return Cell(result.successes, result.trials, result.rate, result.low, result.high, href)
 
-    return tuple(Row(arm.name, arm.detail, is_simulated, tuple(cell(arm, group) for group in groups)) for arm in arms)
+    return tuple(
+        Row(
+            arm.name,
+            arm.detail,
+            is_simulated,
+            tuple(cell(arm, group) for group in groups),
+            letters.get(arm.code, ""),
+            latencies.get(arm.id),
+        )
+        for arm in arms
+    )
 
 
 def rate_points(
@@ -109,6 +124,53 @@ def rate_points(
             result = rate(*tally.count([arm.id], group.condition_ids), confidence)
             points.append(RatePoint(arm.name, group.label, *result[:5]))
     return tuple(points)
+
+
+def comparisons(
+    arms: Sequence[Arm], conditions: Sequence[Condition], tally: Tally, confidence: float
+) -> tuple[tuple[ComparisonLine, ...], dict[str, str], str]:
+    """Every pair of arms over all shown conditions, compact letters by arm code, and the test that was used."""
+    condition_ids = [c.pk for c in conditions]
+    names = {arm.code: arm.name for arm in arms}
+    counts = {arm.code: tally.count([arm.id], condition_ids) for arm in arms}
+    found = compare_all(counts, confidence)
+
+    def line(c: Comparison) -> ComparisonLine:
+        values = (v and 100 * v for v in (c.difference.estimate, c.difference.low, c.difference.high))
+        return ComparisonLine(names[c.first], names[c.second], *values, c.adjusted_p)
+
+    letters = letters_by_rate(counts, found, 1 - confidence)
+    tests = {c.difference.test for c in found if c.difference.p is not None}
+    return tuple(line(c) for c in found), letters, " and ".join(sorted(tests)).capitalize()
+
+
+def latencies(groups: Sequence[TimeGroup]) -> dict[int, float]:
+    """Mean over an arm's trials of the median inference time, in ms, by arm id."""
+    sums: dict[int, list[float]] = defaultdict(lambda: [0.0, 0])
+    for group in groups:
+        sums[group.arm_id][0] += group.latency_sum_ms
+        sums[group.arm_id][1] += group.latencies
+    return {arm_id: total / count for arm_id, (total, count) in sums.items() if count}
+
+
+def cautions(arms: Sequence[Arm], conditions: Sequence[Condition], groups: Sequence[OutcomeGroup]) -> tuple[str, ...]:
+    """Simpson reversals between arms and uneven invalid trials, from the counts alone."""
+    tally = Tally(groups)
+    found = [
+        simpson(
+            a.name, b.name, {c.label: (tally.count([a.id], [c.pk]), tally.count([b.id], [c.pk])) for c in conditions}
+        )
+        for a, b in combinations(arms, 2)
+    ]
+    ended = [group for group in groups if group.status in (Trial.Status.CONFIRMED, Trial.Status.INVALID)]
+    invalid = {
+        arm.name: Count(
+            sum(g.trials for g in ended if g.arm_id == arm.id and g.status == Trial.Status.INVALID),
+            sum(g.trials for g in ended if g.arm_id == arm.id),
+        )
+        for arm in arms
+    }
+    return tuple(caution.message for caution in [*found, invalid_trials(invalid)] if caution)
 
 
 def find_design(arms: Sequence[Arm]) -> Design | None:
@@ -220,10 +282,11 @@ def mode_counts(arms: Sequence[Arm], tally: Tally) -> tuple[ModeCounts, ...]:
 
 def time_curves(arms: Sequence[Arm], groups: Sequence[TimeGroup], tally: Tally) -> tuple[TimeCurve, ...]:
     """Share of an arm's trials that had succeeded by the end of each step of time."""
-    last = max((group.step for group in groups), default=-1)
+    timed = [group for group in groups if group.step is not None and group.successes]
+    last = max((group.step for group in timed), default=-1)
     curves = []
     for arm in arms:
-        by_step = {group.step: group.successes for group in groups if group.arm_id == arm.id}
+        by_step = {group.step: group.successes for group in timed if group.arm_id == arm.id}
         total = tally.trials(arm.id)
         if total and by_step:
             so_far, share = 0, [0.0]

@@ -10,6 +10,7 @@ from labapp.accounts.models import User
 from labapp.results import analysis
 from labapp.results.access import current_viewer, sees_names, visible_study
 from labapp.results.arms import Arm, study_arms, study_conditions
+from labapp.results.checks import find_cautions
 from labapp.results.tallies import OutcomeGroup, outcome_groups, selected_trials, time_groups, version_of
 from labapp.studies.models import Condition, Study, StudyEvent, Trial
 
@@ -35,6 +36,11 @@ class DatabaseQueries:
         user = current_viewer.get()
         return study_content(visible_study(user, slug), user, filters)
 
+    def checks(self, slug: str, filters: Filters) -> tuple[str, ...]:
+        """Drift, operators and duplicates, from aggregates over the trials."""
+        study = visible_study(current_viewer.get(), slug)
+        return find_cautions(selected_trials(study, filters))
+
     def data_version(self, slug: str, filters: Filters) -> str:
         """Version of the counts that the page would show now."""
         study = visible_study(current_viewer.get(), slug)
@@ -52,6 +58,19 @@ def study_content(study: Study, user: User, filters: Filters) -> Content:
     columns = analysis.table_groups(conditions)
     is_simulated = study.is_simulated or bool(study.cell and study.cell.is_simulated)
     effects = _effects(arms, conditions, tally, filters.confidence, with_names)
+    times = time_groups(trials)
+    pairs, letters, test = analysis.comparisons(arms, conditions, tally, filters.confidence)
+    rows = analysis.table_rows(
+        arms,
+        columns,
+        tally,
+        filters.confidence,
+        is_simulated,
+        trials_href(study),
+        letters,
+        analysis.latencies(times),
+    )
+    notes = (*_deviations(study), *analysis.cautions(arms, conditions, groups), *effects.pop("notes", ()))
     return Content(
         slug=study.slug,
         name=study.name,
@@ -61,13 +80,16 @@ def study_content(study: Study, user: User, filters: Filters) -> Content:
         data_version=version_of(groups),
         counts=_counts(groups),
         columns=tuple(group.label for group in columns),
-        rows=analysis.table_rows(arms, columns, tally, filters.confidence, is_simulated, trials_href(study)),
+        rows=rows,
+        comparisons=pairs,
+        comparison_test=test,
         bars=analysis.rate_points(arms, analysis.summary_groups(conditions), tally, filters.confidence),
         stages=analysis.stage_curves(arms, tally),
         modes=analysis.mode_counts(arms, tally),
-        times=analysis.time_curves(arms, time_groups(trials), tally),
+        times=analysis.time_curves(arms, times, tally),
         exports=_exports(study, filters),
-        **{**effects, "notes": (*_deviations(study), *effects.get("notes", ()))},
+        notes=notes,
+        **effects,
     )
 
 

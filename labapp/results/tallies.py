@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from django.db.models import Count, F, Q, QuerySet
+from django.db.models import Count, F, Q, QuerySet, Sum
 from django.db.models.functions import Floor
 
 from frontend.dashboards.filters import Filters
@@ -26,11 +26,13 @@ class OutcomeGroup(NamedTuple):
 
 
 class TimeGroup(NamedTuple):
-    """An arm's successes within one step of time; `step` counts TIME_STEP_S."""
+    """An arm's trials that ended within one step of time; `step` counts TIME_STEP_S, None without a time."""
 
     arm_id: int
-    step: int
+    step: int | None
     successes: int
+    latency_sum_ms: float
+    latencies: int
 
 
 def selected_trials(study: Study, filters: Filters) -> QuerySet[Trial]:
@@ -46,22 +48,27 @@ def selected_trials(study: Study, filters: Filters) -> QuerySet[Trial]:
 
 
 def outcome_groups(trials: QuerySet[Trial]) -> list[OutcomeGroup]:
-    """Counts by arm, condition and outcome; the index `trial_results` holds all of it."""
-    fields = OutcomeGroup._fields[:-1]
-    rows = trials.values_list(*fields).annotate(trials=Count("*")).order_by(*fields)
-    return [OutcomeGroup(*row) for row in rows]
+    """Counts by arm, condition and outcome; the index `trial_results` holds all of it.
+
+    Sorted here: an ORDER BY would make the database sort the trials instead of hashing them.
+    """
+    rows = trials.values_list(*OutcomeGroup._fields[:-1]).annotate(trials=Count("*"))
+    return sorted((OutcomeGroup(*row) for row in rows), key=repr)
 
 
 def time_groups(trials: QuerySet[Trial]) -> list[TimeGroup]:
-    """Successes by arm and step of time."""
+    """Confirmed trials by arm and step of time, with their inference times."""
     rows = (
-        trials.filter(status=Trial.Status.CONFIRMED, is_success=True, duration_s__isnull=False)
+        trials.filter(status=Trial.Status.CONFIRMED)
         .annotate(step=Floor(F("duration_s") / TIME_STEP_S))
         .values_list("arm_id", "step")
-        .annotate(successes=Count("*"))
-        .order_by("arm_id", "step")
+        .annotate(
+            successes=Count("is_success", filter=Q(is_success=True)),
+            latency=Sum("latency_ms"),
+            latencies=Count("latency_ms"),
+        )
     )
-    return [TimeGroup(arm_id, int(step), successes) for arm_id, step, successes in rows]
+    return [TimeGroup(arm, None if step is None else int(step), k, ms or 0.0, n) for arm, step, k, ms, n in rows]
 
 
 def version_of(groups: Iterable[OutcomeGroup]) -> str:

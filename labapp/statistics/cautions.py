@@ -13,6 +13,7 @@ from labapp.statistics.proportions import as_float
 from labapp.statistics.wording import p_value, percent
 
 ALPHA = 0.05
+SUCCESSES_TO_COMPARE = 2  # timed successes of a block whose copy would be no coincidence
 
 
 class Caution(NamedTuple):
@@ -156,18 +157,23 @@ def duplicate_blocks(blocks: Mapping[Hashable, Sequence[tuple[Hashable, bool, fl
     """Warn where two blocks hold the same recording twice: same arms, outcomes and times to the millisecond.
 
     Args:
-        blocks: block -> its trials as (arm, success, duration in s). Blocks without any duration are not compared:
-            equal outcomes alone are no evidence of a copy.
+        blocks: block -> its trials as (arm, success, duration in s). Only blocks with SUCCESSES_TO_COMPARE timed
+            successes are compared: equal outcomes alone, or failures that all ended at the time limit, show no copy.
     """
     same: dict[tuple, list[str]] = defaultdict(list)
     for block, trials in blocks.items():
         timed = [(arm, success, round(seconds, 3)) for arm, success, seconds in trials if seconds is not None]
-        if timed and len(timed) == len(trials):
+        if len(timed) == len(trials) and sum(success for _, success, _ in timed) >= SUCCESSES_TO_COMPARE:
             same[tuple(sorted(timed, key=str))].append(str(block))
-    copies = [" and ".join(names) for names in same.values() if len(names) > 1]
+    return copies_caution([names for names in same.values() if len(names) > 1])
+
+
+def copies_caution(copies: Sequence[Sequence[str]]) -> Caution | None:
+    """The warning about groups of blocks that hold the same recording."""
     if not copies:
         return None
-    return Caution("duplicates", f"Blocks with identical outcomes and times, probably entered twice: {_some(copies)}.")
+    text = _some([" and ".join(names) for names in copies])
+    return Caution("duplicates", f"Blocks with identical outcomes and times, probably entered twice: {text}.")
 
 
 def _lead(a: Count, b: Count) -> int:

@@ -36,6 +36,9 @@ class FakeQueries:
             raise UnknownStudyError(f"no study {slug}")
         return self.now
 
+    def checks(self, slug: str, filters: Filters) -> tuple[str, ...]:
+        return ("Success fell over the study.",) if filters.arms else ()
+
     def data_version(self, slug: str, filters: Filters) -> str:
         return self.now.data_version
 
@@ -101,6 +104,13 @@ def test_a_poll_stays_silent_until_the_numbers_change() -> None:
 
 def test_a_poll_before_the_first_drawing_changes_nothing() -> None:
     assert poll(FakeQueries(), None).get_json()["response"] == {}
+
+
+@pytest.mark.parametrize(("search", "text"), [("?arms=A1", "Success fell"), ("", "Nothing conspicuous found")])
+def test_checks_are_run_on_demand_with_the_filters(search: str, text: str) -> None:
+    state = [("address", "search", search), ("address", "pathname", "/results/s/")]
+    answer = call(FakeQueries(), "checks.children", [("run-checks", "n_clicks", 1)], state, "run-checks.n_clicks")
+    assert text in json.dumps(answer.get_json())
 
 
 def test_boxes_follow_the_address() -> None:

@@ -22,9 +22,8 @@ def add_trials(arm: PolicyArm, condition: Condition, successes: int, trials: int
             study=arm.study,
             arm=arm,
             condition=condition,
-            started_at=START + timedelta(minutes=i),
-            confirmed_at=START + timedelta(minutes=i),
             **{"status": Trial.Status.CONFIRMED, "latency_ms": 40.0}
+            | dict.fromkeys(("started_at", "confirmed_at"), START + timedelta(minutes=i))
             | outcome(i < successes, seconds=3 + 0.1 * i)
             | values,
         )

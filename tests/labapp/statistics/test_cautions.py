@@ -86,9 +86,9 @@ def test_two_trials_of_an_arm_in_a_block_are_named() -> None:
 
 
 def test_a_block_entered_twice_is_found_by_its_times() -> None:
-    trials = [("a", True, 4.217), ("b", False, 12.0)]
-    other = [("a", True, 4.218), ("b", False, 12.0)]
+    trials = [("a", True, 4.217), ("b", True, 5.011), ("c", False, 12.0)]
+    other = [("a", True, 4.218), ("b", True, 5.011), ("c", False, 12.0)]
     assert "1 and 3" in duplicate_blocks({1: trials, 2: other, 3: list(reversed(trials))}).message
     assert duplicate_blocks({1: trials, 2: other}) is None
-    untimed = [("a", True, None)]
-    assert duplicate_blocks({1: untimed, 2: untimed}) is None
+    for weak in ([("a", True, None), ("b", True, 5.0)], [("a", False, 12.0), ("b", False, 12.0)]):
+        assert duplicate_blocks({1: weak, 2: weak}) is None

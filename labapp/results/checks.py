@@ -1,0 +1,90 @@
+"""Checks that need more than the page's counts: drift over time, operators, sessions, blocks entered twice.
+
+Run on demand; each is one aggregate, so a million trials are no loop in Python.
+"""
+
+from collections import defaultdict
+
+from django.contrib.postgres.aggregates import CovarPop, StringAgg
+from django.db.models import (
+    Avg,
+    Case,
+    CharField,
+    Count,
+    F,
+    FloatField,
+    Q,
+    QuerySet,
+    Value,
+    Variance,
+    When,
+)
+from django.db.models.functions import Cast, Coalesce, Concat, Extract, NullIf, Round
+
+from labapp.statistics import cautions
+from labapp.statistics.counts import Count as Successes
+from labapp.studies.models import Trial
+
+STRATUM = ("arm_id", "condition_id")
+SUCCESS = Case(When(is_success=True, then=1.0), default=0.0, output_field=FloatField())
+TIME = Extract("started_at", "epoch", output_field=FloatField())
+OPERATOR = Coalesce(NullIf("operator_label", Value("")), "operator__username")
+BLOCK = Coalesce(NullIf("block_label", Value("")), Cast("slot__block", CharField()))
+
+
+def find_cautions(trials: QuerySet[Trial]) -> tuple[str, ...]:
+    """Sentences about what may mislead; empty where nothing was found."""
+    scored = trials.filter(status=Trial.Status.CONFIRMED)
+    found = [
+        cautions.drift(trend_sums(scored)),
+        cautions.groups_differ("operators", group_counts(scored, OPERATOR)),
+        cautions.groups_differ("sessions", group_counts(scored, F("session_id"))),
+        cautions.copies_caution(copied_blocks(scored)),
+    ]
+    return tuple(caution.message for caution in found if caution)
+
+
+def trend_sums(scored: QuerySet[Trial]) -> list[cautions.TrendSums]:
+    """Per arm and condition: trials, rate, and moments of success with time."""
+    rows = scored.values_list(*STRATUM).annotate(
+        n=Count("pk"), rate=Avg(SUCCESS), covariance=CovarPop(SUCCESS, TIME), variance=Variance(TIME)
+    )
+    return [cautions.TrendSums(*row[len(STRATUM) :]) for row in rows]
+
+
+def group_counts(scored: QuerySet[Trial], group: F | Coalesce) -> list[dict[str, Successes]]:
+    """Per arm and condition: successes and trials of each group; trials without a group are left out."""
+    rows = (
+        scored.annotate(member=group)
+        .exclude(member=None)
+        .values_list(*STRATUM, "member")
+        .annotate(k=Count("pk", filter=Q(is_success=True)), n=Count("pk"))
+    )
+    strata: dict[tuple[int, int], dict[str, Successes]] = defaultdict(dict)
+    for arm, condition, member, k, n in rows:
+        strata[arm, condition][str(member)] = Successes(k, n)
+    return list(strata.values())
+
+
+def copied_blocks(scored: QuerySet[Trial]) -> list[list[str]]:
+    """Groups of blocks whose trials agree in arms, outcomes and times; see `cautions.duplicate_blocks`."""
+    one = Concat(
+        Cast("arm_id", CharField()), Value(":"), Cast("is_success", CharField()), Value(":"),
+        Cast(Round(Cast("duration_s", FloatField()) * 1000), CharField()), output_field=CharField(),
+    )  # fmt: skip
+    blocks = (
+        scored.annotate(in_block=BLOCK)
+        .exclude(in_block=None)
+        .values("in_block")
+        .annotate(
+            recording=StringAgg(one, Value(","), order_by="arm_id"),
+            successes=Count("pk", filter=Q(is_success=True)),
+            untimed=Count("pk", filter=Q(duration_s=None)),
+        )
+        .filter(successes__gte=cautions.SUCCESSES_TO_COMPARE, untimed=0)
+        .values_list("recording", "in_block")
+    )
+    same: dict[str, list[str]] = defaultdict(list)
+    for recording, block in blocks.order_by("in_block").iterator():
+        same[recording].append(block)
+    return [names for names in same.values() if len(names) > 1]
