@@ -12,7 +12,7 @@ def format_table(content: Content) -> str:
     widths = [max(len(line[i]) for line in [header, *rows]) for i in range(len(header))]
     lines = [_line(header, widths), _line(["-" * width for width in widths], widths)]
     lines += [_line(row, widths) for row in rows]
-    lines += ["", *(effect.sentence for effect in content.effects)]
+    lines += ["", *(f"{effect.point.group} trials: {effect.sentence}" for effect in content.effects)]
     if content.is_simulated:
         lines += ["", "Simulated: these trials ran on the bench cell, not on a robot."]
     return "\n".join(lines)
