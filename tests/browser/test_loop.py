@@ -69,7 +69,8 @@ def test_an_impossible_number_is_shown_at_its_field(sign_in, shoot):
     page.get_by_label("highest").fill("9")
     page.get_by_role("button", name="Record").click()
     page.wait_for_selector(".errorlist")
-    assert "must lie in 1..5000" in page.inner_text("main")
+    assert "Must lie in 1..5000" in page.inner_text("main")
+    assert "Must be two speeds in order" in page.inner_text("main")
     shoot(page, "form-errors")
 
 
