@@ -28,7 +28,7 @@ from robots.errors import ConfigError, DataError
 from robots.progress import Progress
 
 JUDGE_YIELD_AFTER = 200  # attempts
-INDIFFERENT = {"workers"}  # fields that may change between a run and its resumption
+INDIFFERENT = {"workers", "world", "demonstrations"}  # may change before a resumption; the world by its path alone
 
 
 def generate(config: GenerateConfig, out: Path, progress: Progress) -> dict[str, Any]:
@@ -43,10 +43,9 @@ def generate(config: GenerateConfig, out: Path, progress: Progress) -> dict[str,
     """
     began = time.monotonic()
     world = load_world(config.world)
-    _claim(out, config)
+    _claim(out, config, world)
     if not (out / "episodes").exists():
         (out / "shards").mkdir(parents=True, exist_ok=True)
-        (out / "world.json").write_text(world.to_json())
         try:
             with open_jobs(config, world, out) as jobs:
                 _Run(config, out, jobs, progress).run()
@@ -70,15 +69,18 @@ def load_world(path: Path) -> WorldParameters:
         raise ConfigError(f"{path} is no world: {error}", "world") from error
 
 
-def _claim(out: Path, config: GenerateConfig) -> None:
-    """Save the configuration, or check that the folder's is the same."""
+def _claim(out: Path, config: GenerateConfig, world: WorldParameters) -> None:
+    """Save configuration and world, or check that the folder's are the same."""
     path = out / "config.json"
+    if (out / "world.json").exists() and load_world(out / "world.json") != world:
+        raise ConfigError(f"{out} was begun with another world; choose another folder", "world")
     if path.exists():
         ours, theirs = to_json(config), to_json(load_config(GenerateConfig, path))
         for name in ours:
             if name not in INDIFFERENT and ours[name] != theirs[name]:
                 raise ConfigError(f"{out} was begun with {theirs[name]!r}; choose another folder", name)
     save_config(config, path)
+    write_json(out / "world.json", json.loads(world.to_json()))
 
 
 def _result(config: GenerateConfig, out: Path, seconds: float) -> dict[str, Any]:

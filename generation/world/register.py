@@ -5,6 +5,7 @@ out of reach. Measured: focal length and pose of head and wrist cameras; belt an
 Shared with the ungrounded world, as not measured here: masses and sizes (CAD), contact parameters, light, image blur.
 """
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +54,7 @@ def register(config: RegisterConfig, out: Path, progress: Progress) -> dict[str,
             world, residuals = measure(collector, config, progress)
         except (CalibrationError, NothingSeenError) as error:
             raise DataError(f"the cell cannot be registered: {error}") from error
-    (out / "world.json").write_text(world.to_json())
+    write_json(out / "world.json", json.loads(world.to_json()))
     write_json(out / "residuals.json", residuals)
     progress.artifact("world.json", "result")
     return residuals

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from generation.__main__ import main
 from generation.config import GenerateConfig
 from generation.pipeline import generate
 from generation.replay import replay
+from robots.cell.world import WorldParameters
 from robots.episodes import EpisodesReader
 from robots.episodes.check import check_episodes
 from robots.errors import ConfigError, DataError
@@ -103,6 +105,13 @@ def test_a_finished_run_is_not_made_again(finished: Path, world_file: Path, monk
 def test_a_folder_of_another_configuration_is_refused(finished: Path, world_file: Path) -> None:
     with pytest.raises(ConfigError, match=r"seed: .* was begun with 0"):
         generate(_config(world_file, seed=9), finished, _quiet())
+
+
+def test_a_folder_of_another_world_is_refused(finished: Path, world: WorldParameters, tmp_path: Path) -> None:
+    other = replace(world, layout=replace(world.layout, belt_offset=(0.01, 0.0, 0.0)))
+    (tmp_path / "other.json").write_text(other.to_json())
+    with pytest.raises(ConfigError, match="begun with another world"):
+        generate(_config(tmp_path / "other.json"), finished, _quiet())
 
 
 class _StopsAfterAShard(Progress):
