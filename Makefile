@@ -29,8 +29,8 @@ setup:  ## .venv with everything from the lock files; does nothing when they are
 		[ -n "$(PYTHON)" ] || { echo "Python 3.11, 3.12 or 3.13 is needed and was not found; say where: make setup PYTHON=/path/to/python"; exit 1; }; \
 		[ -x $(BIN)/python ] || $(PYTHON) -m venv $(VENV) || { echo "python -m venv failed; on Debian: apt-get install python3-venv"; exit 1; }; \
 		echo "Installing the locked packages into $(VENV)"; \
-		$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock; \
-		$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements-nodeps.lock; \
+		$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check -r requirements.lock; \
+		$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check --no-deps -r requirements-nodeps.lock; \
 		echo "$$sum" > $(VENV)/.locks; \
 	fi
 	@$(BIN)/python -m labapp.services.machine

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import socket
 import stat
 import subprocess
@@ -26,6 +27,7 @@ def var() -> Iterator[Path]:
     folder = Path(tempfile.mkdtemp(prefix="groundlab-services-"))
     yield folder
     EmbeddedServices(folder).down(lambda line: None)
+    shutil.rmtree(folder)
 
 
 def test_up_is_idempotent_and_down_leaves_no_process(var):

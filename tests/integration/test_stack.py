@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -55,7 +56,9 @@ class Lab:
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    yield Path(tempfile.mkdtemp(prefix="groundlab-stack-")) / "var"
+    parent = Path(tempfile.mkdtemp(prefix="groundlab-stack-"))
+    yield parent / "var"
+    shutil.rmtree(parent)
 
 
 @pytest.fixture
