@@ -5,7 +5,10 @@ from typing import Any, TypeVar
 
 from django import forms
 from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
+from django.db.models import Model
 
+from labapp.names import check_name
+from labapp.options import errors_of, field_names
 from robots.errors import ConfigError
 
 T = TypeVar("T")
@@ -18,15 +21,39 @@ def submitted(form: forms.Form, service: Callable[[dict[str, Any]], T]) -> T | N
     try:
         return service(form.cleaned_data)
     except (ValidationError, ConfigError) as error:
-        for field, problems in field_errors(error).items():
-            form.add_error(field if field in form.fields else None, _named(field, problems, form))
+        show_errors(form, error)
     return None
+
+
+def show_errors(form: forms.Form, error: ValidationError | ConfigError) -> None:
+    """Every problem at its field; what is of no field of this form is named and shown on top."""
+    for field, problems in field_errors(error).items():
+        form.add_error(field if field in form.fields else None, _named(field, problems, form))
+
+
+class OptionsForm(forms.Form):
+    """A form whose fields include those of an options dataclass; valid, it has them as ``options``."""
+
+    options_class: type[Any]
+
+    def clean(self) -> dict[str, Any]:
+        """Fields that cannot be read keep their default here, so that the others are checked all the same."""
+        values = super().clean()
+        names = field_names(self.options_class)
+        try:
+            values["options"] = self.options_class(**{name: values[name] for name in names if name in values})
+        except ConfigError as error:
+            show_errors(self, error)
+        return {name: value for name, value in values.items() if name not in names}
 
 
 def field_errors(error: ValidationError | ConfigError) -> dict[str, list[str]]:
     """Messages by field; those of no field are under ``__all__``."""
     if isinstance(error, ConfigError):
-        return {_field(error.field): [error.message]}
+        found: dict[str, list[str]] = {}
+        for one in errors_of(error):
+            found.setdefault(_field(one.field), []).append(f"{one.message[:1].upper()}{one.message[1:]}.")
+        return found
     if hasattr(error, "error_dict"):
         return error.message_dict
     return {NON_FIELD_ERRORS: error.messages}
@@ -41,6 +68,21 @@ def _named(field: str, problems: list[str], form: forms.Form) -> list[str]:
     if field in form.fields or field == NON_FIELD_ERRORS:
         return problems
     return [f"{field}: {problem}" for problem in problems]
+
+
+class NameField(forms.CharField):
+    """A name for a new row of the model, free and fit for an address."""
+
+    def __init__(self, model: type[Model], **kwargs: Any) -> None:
+        self.model = model
+        super().__init__(max_length=model._meta.get_field("name").max_length, **kwargs)
+
+    def clean(self, value: Any) -> str:
+        name = super().clean(value)
+        try:
+            return check_name(self.model, name)
+        except ValidationError as error:
+            raise ValidationError(error.message_dict["name"]) from error
 
 
 class RangeWidget(forms.MultiWidget):

@@ -2,14 +2,7 @@
 
 from dataclasses import dataclass
 
-from robots.errors import ConfigError
-
-MAX_SEED = 2**31 - 1
-
-
-def check_seed(seed: int) -> None:
-    if not 0 <= seed <= MAX_SEED:
-        raise ConfigError(f"must lie in 0..{MAX_SEED}, got {seed}", "seed")
+from labapp.options import require, seed_within
 
 
 @dataclass(frozen=True)
@@ -21,7 +14,7 @@ class MeasureWorldParams:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        check_seed(self.seed)
+        require(seed_within(self.seed))
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from labapp.datasets.models import BehaviorSource, SimulatedDataset
 from labapp.datasets.params import GenerateOptions
 from labapp.demos.forms import EpisodeOptionsForm
 from labapp.demos.models import DemonstrationSet
+from labapp.forms import NameField
 from labapp.names import free_name
 
 
@@ -20,7 +21,8 @@ class WorldChoice(forms.ModelChoiceField):
 class GenerateForm(EpisodeOptionsForm):
     """A world, where the motion comes from, and how many trajectories are wanted."""
 
-    name = forms.CharField(max_length=SimulatedDataset._meta.get_field("name").max_length)
+    options_class = GenerateOptions
+    name = NameField(SimulatedDataset)
     world = WorldChoice(World.objects.select_related("cell"), empty_label=None)
     behavior = forms.ChoiceField(
         label="Where the motion comes from",

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from labapp.demos.params import EpisodeOptions
-from robots.errors import ConfigError
+from labapp.options import within
 
 MAX_WORKERS = 64
 
@@ -15,10 +15,8 @@ class GenerateOptions(EpisodeOptions):
     n: int = 200
     workers: int = 1
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not 1 <= self.workers <= MAX_WORKERS:
-            raise ConfigError(f"must lie in 1..{MAX_WORKERS}, got {self.workers}", "workers")
+    def checks(self) -> list[tuple[bool, str, str]]:
+        return [*super().checks(), within("workers", self.workers, 1, MAX_WORKERS)]
 
 
 @dataclass(frozen=True)

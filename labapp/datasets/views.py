@@ -1,7 +1,5 @@
 """Pages of grounding configurations and simulated datasets."""
 
-from typing import Any
-
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
@@ -13,7 +11,6 @@ from labapp.accounts.roles import RESEARCH, role_required
 from labapp.datasets import selectors, services
 from labapp.datasets.forms import GenerateForm
 from labapp.datasets.models import SimulatedDataset
-from labapp.datasets.params import GenerateOptions
 from labapp.demos.media import episode_videos
 from labapp.demos.selectors import series_of
 from labapp.episodes import EpisodeEntry, index_load
@@ -50,16 +47,11 @@ def dataset_new(request: HttpRequest) -> HttpResponse:
     """The address may name what to start from: ``?world=…&demonstration_set=…``."""
     start = {name: request.GET[name] for name in ("world", "demonstration_set") if name in request.GET}
     form = GenerateForm(request.POST or None, initial=start)
-    made = submitted(form, lambda values: _generate(request, dict(values)))
+    made = submitted(form, lambda values: services.dataset_generate(actor=request.user, **values))
     if made:
         messages.success(request, f"{made} is being generated.")
         return redirect(made)
     return render(request, "datasets/new.html", {"form": form})
-
-
-def _generate(request: HttpRequest, values: dict[str, Any]) -> SimulatedDataset:
-    options = GenerateOptions(**{name: values.pop(name) for name in GenerateOptions.__dataclass_fields__})
-    return services.dataset_generate(actor=request.user, options=options, **values)
 
 
 @require_safe

@@ -63,7 +63,7 @@ class RecordSerializer(EpisodeOptionsSerializer):
     cell = serializers.SlugRelatedField(slug_field="slug", queryset=Cell.objects.all())
 
 
-class ImportSerializer(serializers.Serializer):
+class DemonstrationImportSerializer(serializers.Serializer):
     """Either ``upload``, the token of files sent before, or ``archive``, a zip of the folder."""
 
     name = serializers.CharField()
@@ -105,11 +105,13 @@ class DemonstrationSetViewSet(ServiceErrorsMixin, ReadOnlyModelViewSet):
         made = services.demonstrations_record(actor=request.user, options=options, **values)
         return Response(self.get_serializer(made).data, status=201)
 
-    @extend_schema(request={"multipart/form-data": ImportSerializer}, responses={201: DemonstrationSetSerializer})
+    @extend_schema(
+        request={"multipart/form-data": DemonstrationImportSerializer}, responses={201: DemonstrationSetSerializer}
+    )
     @action(detail=False, methods=["post"], url_path="import", parser_classes=[MultiPartParser])
     def import_set(self, request: Request) -> Response:
         """Import an episodes folder (LeRobot v2.0, v2.1, v3.0)."""
-        values = checked(request, ImportSerializer)
+        values = checked(request, DemonstrationImportSerializer)
         archive = values.pop("archive", None)
         if archive is not None:
             values["upload"] = uploads.archive_put(owner=request.user, file=archive)

@@ -7,15 +7,14 @@ from django import forms
 from labapp.cells.models import Cell, CellObject
 from labapp.demos.models import DemonstrationSet
 from labapp.demos.params import EpisodeOptions
-from labapp.forms import RangeField
+from labapp.forms import NameField, OptionsForm, RangeField
 from labapp.names import free_name
 
-NAME_LENGTH = DemonstrationSet._meta.get_field("name").max_length
 
-
-class EpisodeOptionsForm(forms.Form):
+class EpisodeOptionsForm(OptionsForm):
     """What recording and generating have in common; the objects are those of the bench cells."""
 
+    options_class = EpisodeOptions
     n = forms.IntegerField(label="How many", initial=EpisodeOptions.n)
     objects = forms.MultipleChoiceField(widget=forms.CheckboxSelectMultiple)
     belt_speed = RangeField(
@@ -43,7 +42,7 @@ class EpisodeOptionsForm(forms.Form):
 class RecordForm(EpisodeOptionsForm):
     """A set that the scripted demonstrator records on the bench cell."""
 
-    name = forms.CharField(max_length=NAME_LENGTH)
+    name = NameField(DemonstrationSet)
     cell = forms.ModelChoiceField(Cell.objects.filter(bench_seed__isnull=False), empty_label=None)
 
     field_order = ("name", "cell", "n", "objects", "belt_speed", "seed", "image_size", "camera_fps")
@@ -57,7 +56,7 @@ class RecordForm(EpisodeOptionsForm):
 class ImportForm(forms.Form):
     """An uploaded folder: as a token of files that the browser sent before, or as one zip file."""
 
-    name = forms.CharField(max_length=NAME_LENGTH, help_text="How the lab will call this set.")
+    name = NameField(DemonstrationSet, help_text="How the lab will call this set.")
     files = forms.FileField(
         label="Zip of the dataset folder",
         required=False,

@@ -3,34 +3,12 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from labapp.cells.params import check_seed
+from labapp.options import require, seed_within, within
 from robots.cell.bench import BENCH_CELL
-from robots.errors import ConfigError
 
 MAX_EPISODES = 5000
 MIN_IMAGE, MAX_IMAGE = 32, 1024
-
-
-def check_range(low: float, high: float, field: str) -> None:
-    """Belt speeds [m/s]: ordered, and within what the belt can do."""
-    limit = BENCH_CELL.belt.max_speed
-    if not 0 <= low <= high <= limit:
-        raise ConfigError(f"must be two speeds in order within 0..{limit:g} m/s, got {low:g} to {high:g}", field)
-
-
-def check_image_size(size: int) -> None:
-    if not MIN_IMAGE <= size <= MAX_IMAGE or size % 2:
-        raise ConfigError(f"must be an even number within {MIN_IMAGE}..{MAX_IMAGE} pixels, got {size}", "image_size")
-
-
-def check_count(count: int, field: str) -> None:
-    if not 1 <= count <= MAX_EPISODES:
-        raise ConfigError(f"must lie in 1..{MAX_EPISODES}, got {count}", field)
-
-
-def check_fps(fps: float) -> None:
-    if not 1 <= fps <= 50:
-        raise ConfigError(f"must lie in 1..50 frames a second, got {fps:g}", "camera_fps")
+MAX_SPEED = BENCH_CELL.belt.max_speed
 
 
 @dataclass(frozen=True)
@@ -45,13 +23,21 @@ class EpisodeOptions:
     camera_fps: float = 25.0
 
     def __post_init__(self) -> None:
-        check_count(self.n, "n")
-        check_seed(self.seed)
-        check_range(*self.belt_speed, "belt_speed")
-        check_image_size(self.image_size)
-        check_fps(self.camera_fps)
-        if not self.objects:
-            raise ConfigError("needs at least one object", "objects")
+        require(*self.checks())
+
+    def checks(self) -> list[tuple[bool, str, str]]:
+        """(holds, field, message) of every rule."""
+        low, high = self.belt_speed
+        speeds = f"must be two speeds in order within 0..{MAX_SPEED:g} m/s, got {low:g} and {high:g}"
+        return [
+            within("n", self.n, 1, MAX_EPISODES),
+            seed_within(self.seed),
+            (bool(self.objects), "objects", "needs at least one object"),
+            (0 <= low <= high <= MAX_SPEED, "belt_speed", speeds),
+            within("image_size", self.image_size, MIN_IMAGE, MAX_IMAGE, " pixels"),
+            (self.image_size % 2 == 0, "image_size", f"must be even for video, got {self.image_size}"),
+            within("camera_fps", self.camera_fps, 1, 50, " frames a second"),
+        ]
 
 
 @dataclass(frozen=True)

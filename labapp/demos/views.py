@@ -14,13 +14,11 @@ from labapp.cells.services import bench_cell_ensure
 from labapp.demos import selectors, services, uploads
 from labapp.demos.forms import ImportForm, RecordForm
 from labapp.demos.models import Demonstration, DemonstrationSet
-from labapp.demos.params import EpisodeOptions
 from labapp.forms import submitted
 from labapp.home.waiting import refresh_when_made
 from labapp.lineage import lineage_of
 
 PER_PAGE = 50
-OPTION_FIELDS = tuple(EpisodeOptions.__dataclass_fields__)
 
 
 @require_safe
@@ -44,16 +42,11 @@ def set_detail(request: HttpRequest, name: str) -> HttpResponse:
 def record(request: HttpRequest) -> HttpResponse:
     bench_cell_ensure()
     form = RecordForm(request.POST or None)
-    made = submitted(form, lambda values: _record(request, dict(values)))
+    made = submitted(form, lambda values: services.demonstrations_record(actor=request.user, **values))
     if made:
         messages.success(request, f"{made} is being recorded.")
         return redirect(made)
     return render(request, "demos/record.html", {"form": form})
-
-
-def _record(request: HttpRequest, values: dict[str, Any]) -> DemonstrationSet:
-    options = EpisodeOptions(**{name: values.pop(name) for name in OPTION_FIELDS})
-    return services.demonstrations_record(actor=request.user, options=options, **values)
 
 
 @role_required(Role.RESEARCHER)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from django.http import HttpRequest
-from django.urls import NoReverseMatch, reverse
+from django.urls import reverse
 
 from labapp.accounts.roles import RESEARCH, has_role
 
@@ -48,10 +48,7 @@ def navigation(request: HttpRequest) -> list[Item]:
     for page in PAGES:
         if page.is_research and not is_research:
             continue
-        try:
-            url = reverse(page.url_name)
-        except NoReverseMatch:
-            continue
+        url = reverse(page.url_name)
         is_current = request.path == url if url == "/" else request.path.startswith(url)
         items.append(Item(page.label, page.icon, page.key, url, is_current))
     return items

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from django.db.models import Count, Q, Sum
-from django.urls import NoReverseMatch, reverse
+from django.urls import reverse
 
 from labapp.accounts.models import User
 from labapp.accounts.roles import RESEARCH, has_role
@@ -42,12 +42,7 @@ def loop_boxes(user: User) -> list[Box]:
 
 
 def _url(place: Place, is_research: bool) -> str:
-    if place.is_research and not is_research:
-        return ""
-    try:
-        return reverse(place.url_name)
-    except NoReverseMatch:
-        return ""
+    return reverse(place.url_name) if is_research or not place.is_research else ""
 
 
 def loop_wires() -> list[tuple[Wire, bool]]:

@@ -4,16 +4,18 @@ from typing import Any
 
 from django import forms
 
+from labapp.forms import NameField, OptionsForm
 from labapp.names import free_name
 from labapp.policies.mixture import MixtureField, sources
 from labapp.policies.models import Policy
 from labapp.policies.params import PRESETS, TrainOptions
 
 
-class TrainForm(forms.Form):
+class TrainForm(OptionsForm):
     """A mixture, a network and a budget."""
 
-    name = forms.CharField(max_length=Policy._meta.get_field("name").max_length)
+    options_class = TrainOptions
+    name = NameField(Policy)
     components = MixtureField(
         label="Mixture",
         required=False,

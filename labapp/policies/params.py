@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-from labapp.cells.params import check_seed
-from robots.errors import ConfigError
+from labapp.options import require, seed_within, within
 
 PRESETS = ("tiny",)
 MAX_MINUTES = 60 * 24 * 14
@@ -21,19 +20,17 @@ class TrainOptions:
     threads: int = 1
 
     def __post_init__(self) -> None:
-        check_seed(self.seed)
-        if self.preset not in PRESETS:
-            raise ConfigError(f"must be one of {', '.join(PRESETS)}, got {self.preset}", "preset")
-        if self.minutes is None and self.steps is None:
-            raise ConfigError("give minutes, steps or both: the training ends at whichever comes first", "minutes")
-        if self.minutes is not None and not 0 < self.minutes <= MAX_MINUTES:
-            raise ConfigError(f"must lie above 0 and up to {MAX_MINUTES} (two weeks), got {self.minutes:g}", "minutes")
-        if self.steps is not None and self.steps < 1:
-            raise ConfigError(f"must be at least 1, got {self.steps}", "steps")
-        if self.image_size < 16 or self.image_size > 512 or self.image_size % 16:
-            raise ConfigError(f"must be a multiple of 16 within 16..512 pixels, got {self.image_size}", "image_size")
-        if not 1 <= self.threads <= 256:
-            raise ConfigError(f"must lie in 1..256, got {self.threads}", "threads")
+        minutes, steps = self.minutes, self.steps
+        require(
+            seed_within(self.seed),
+            (self.preset in PRESETS, "preset", f"must be one of {', '.join(PRESETS)}, got {self.preset}"),
+            (minutes is not None or steps is not None, "minutes", "give minutes, steps or both"),
+            (minutes is None or 0 < minutes <= MAX_MINUTES, "minutes", f"must lie above 0, up to {MAX_MINUTES}"),
+            (steps is None or steps >= 1, "steps", f"must be at least 1, got {steps}"),
+            within("image_size", self.image_size, 16, 512, " pixels"),
+            (self.image_size % 16 == 0, "image_size", f"must be a multiple of 16, got {self.image_size}"),
+            within("threads", self.threads, 1, 256),
+        )
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,5 @@
 """Pages of policies. No operator sees them: names, sizes and dates would tell what a code hides."""
 
-from typing import Any
-
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -14,8 +12,6 @@ from labapp.home.waiting import refresh_when_made
 from labapp.lineage import lineage_of, trials_resting_on
 from labapp.policies import selectors, services
 from labapp.policies.forms import TrainForm
-from labapp.policies.models import Policy
-from labapp.policies.params import TrainOptions
 
 
 @require_safe
@@ -46,13 +42,8 @@ def policy_new(request: HttpRequest) -> HttpResponse:
     """The address may name a source to start with: ``?set=…`` or ``?dataset=…``."""
     start = next((f"{kind}-{request.GET[kind]}" for kind in ("set", "dataset") if kind in request.GET), "")
     form = TrainForm(request.POST or None, start_with=start)
-    made = submitted(form, lambda values: _train(request, dict(values)))
+    made = submitted(form, lambda values: services.policy_train(actor=request.user, **values))
     if made:
         messages.success(request, f"{made} is being trained.")
         return redirect(made)
     return render(request, "policies/new.html", {"form": form})
-
-
-def _train(request: HttpRequest, values: dict[str, Any]) -> Policy:
-    options = TrainOptions(**{name: values.pop(name) for name in TrainOptions.__dataclass_fields__})
-    return services.policy_train(actor=request.user, options=options, **values)

@@ -75,6 +75,14 @@ def duration(seconds: float | None) -> str:
 
 
 @register.filter
+def short_time(seconds: float | None) -> str:
+    """Times far below a second: ``1.4 µs``, ``3.2 ms``."""
+    if seconds is None:
+        return "—"
+    return f"{1e6 * seconds:.1f} µs" if seconds < 1e-3 else f"{1e3 * seconds:.1f} ms"
+
+
+@register.filter
 def percent(share: float | None) -> str:
     return "—" if share is None else f"{100 * share:.0f} %"
 

@@ -98,6 +98,12 @@ def test_the_form_says_what_is_wrong_at_its_field_and_makes_nothing(browser_of, 
     assert not Run.objects.exists()
 
 
+def test_everything_that_is_wrong_is_said_at_once(browser_of, researcher):
+    wrong = form(n="0", seed="x", belt_speed_1="9", name="record")
+    errors = browser_of(researcher).post("/demonstrations/record/", wrong).context["form"].errors
+    assert set(errors) == {"n", "seed", "belt_speed", "name"}
+
+
 def test_the_form_records_and_leads_to_the_set(browser_of, researcher):
     answer = browser_of(researcher).post("/demonstrations/record/", form())
     assert answer.url == "/demonstrations/shown/"
