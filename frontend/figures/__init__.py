@@ -3,8 +3,18 @@
 from frontend.figures.effects_forest import effects_forest
 from frontend.figures.failure_modes import failure_modes
 from frontend.figures.interaction_plot import interaction_plot
+from frontend.figures.power_curves import PowerCurve, power_curves
 from frontend.figures.stage_funnel import stage_funnel
 from frontend.figures.success_bars import success_bars
 from frontend.figures.time_to_success import time_to_success
 
-__all__ = ["effects_forest", "failure_modes", "interaction_plot", "stage_funnel", "success_bars", "time_to_success"]
+__all__ = [
+    "PowerCurve",
+    "effects_forest",
+    "failure_modes",
+    "interaction_plot",
+    "power_curves",
+    "stage_funnel",
+    "success_bars",
+    "time_to_success",
+]

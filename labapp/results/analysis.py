@@ -274,8 +274,8 @@ def mode_counts(arms: Sequence[Arm], tally: Tally) -> tuple[ModeCounts, ...]:
         modes = dict.fromkeys(labels, 0)
         for group in tally.groups:
             if group.arm_id == arm.id and not group.is_success:
-                modes[group.failure_mode] += group.trials
-        named = {labels[mode]: trials for mode, trials in modes.items() if trials}
+                modes[group.failure_mode] = modes.get(group.failure_mode, 0) + group.trials
+        named = {labels.get(mode, mode.replace("_", " ")): trials for mode, trials in modes.items() if trials}
         result.append(ModeCounts(arm.name, tally.trials(arm.id), named))
     return tuple(result)
 

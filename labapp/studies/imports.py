@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils.text import slugify
 
 from labapp.accounts.models import User
 from labapp.studies.models import Condition, PolicyArm, Study, StudyEvent, Trial
 from labapp.studies.outcome_tables import OutcomeRow
+from labapp.studies.services import free_slug
 
 DEFAULT_CONDITION = "all trials"
 BATCH = 2000
@@ -24,9 +24,7 @@ def study_import(
     Raises:
         ValidationError: the name is taken or has no letters.
     """
-    slug = slugify(name)[:80]
-    if not slug or Study.objects.filter(slug=slug).exists():
-        raise ValidationError({"name": f"A study named “{name}” exists already, or the name has no letters."})
+    slug = free_slug(name)
     study = Study.objects.create(
         name=name,
         slug=slug,

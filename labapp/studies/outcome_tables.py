@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from io import StringIO
 
+from robots.agent.protocol import STAGES
+
 YES = {"1", "1.0", "true", "yes", "y", "success", "succeeded"}
 NO = {"0", "0.0", "false", "no", "n", "failure", "fail", "failed"}
 MAX_PROBLEMS = 100
@@ -39,6 +41,7 @@ class TableMapping:
         block: columns whose values together pair the trials of different arms.
         factors: factor name to the column that gives its level.
         constants: factor name to the level that holds for the whole file.
+        arm_factor: factor whose level is the arm's own name, such as "method"; empty = the arm is no factor.
     """
 
     outcomes: tuple[ArmColumns, ...]
@@ -49,6 +52,12 @@ class TableMapping:
     started_at: str = ""
     factors: dict[str, str] = field(default_factory=dict)
     constants: dict[str, str] = field(default_factory=dict)
+    arm_factor: str = ""
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether a row holds several arms, paired by that row."""
+        return bool(self.outcomes) and all(columns.label for columns in self.outcomes)
 
     def columns(self) -> list[str]:
         """Every column that the table must have."""
@@ -163,23 +172,37 @@ class _Reader:
         m = self.mapping
         is_success = self._yes_or_no(line, record, columns.success)
         mode = record.get(columns.failure_mode, "")
+        arm = columns.label or self._label(line, record, m.arm)
         return OutcomeRow(
             line=line,
-            arm=columns.label or self._label(line, record, m.arm),
-            factors=self._factors(line, record),
+            arm=arm,
+            factors=self._factors(line, record, arm),
             condition=self._label(line, record, m.condition) if m.condition else "",
             is_success=is_success,
             failure_mode="" if is_success else mode[:40],
-            furthest_stage=record.get(columns.furthest_stage, ""),
+            furthest_stage=self._stage(line, record, columns.furthest_stage),
             duration_s=self._seconds(line, record, columns.duration_s),
             operator=record.get(m.operator, "")[:MAX_LABEL],
-            block=" / ".join(record[name] for name in m.block)[:MAX_LABEL],
+            block=self._block(line, record),
             started_at=self._moment(line, record, m.started_at),
         )
 
-    def _factors(self, line: int, record: dict[str, str]) -> tuple[tuple[str, str], ...]:
+    def _factors(self, line: int, record: dict[str, str], arm: str) -> tuple[tuple[str, str], ...]:
         levels = {name: self._label(line, record, column) for name, column in self.mapping.factors.items()}
-        return tuple(sorted({**levels, **self.mapping.constants}.items()))
+        own = {self.mapping.arm_factor: arm} if self.mapping.arm_factor else {}
+        return tuple(sorted({**levels, **self.mapping.constants, **own}.items()))
+
+    def _block(self, line: int, record: dict[str, str]) -> str:
+        """The pairing key: the named columns, or the row itself where a row holds several arms."""
+        if not self.mapping.block and self.mapping.is_wide:
+            return f"line {line}"
+        return " / ".join(record[name] for name in self.mapping.block)[:MAX_LABEL]
+
+    def _stage(self, line: int, record: dict[str, str], column: str) -> str:
+        value = record.get(column, "").lower()
+        if value and value not in STAGES:
+            self.problems.append(Problem(line, column, record[column], f"a stage ({', '.join(STAGES)})"))
+        return value
 
     def _label(self, line: int, record: dict[str, str], column: str) -> str:
         value = record.get(column, "")

@@ -4,10 +4,12 @@ from django.urls import path
 
 from labapp.studies import api, views
 from labapp.studies.design.urls import urlpatterns as design_urlpatterns
+from labapp.studies.importing import urls as importing
 
 app_name = "studies"
 urlpatterns = [
     path("studies/", views.study_list, name="list"),
+    *importing.urlpatterns,
     path("studies/new/", views.study_new, name="new"),
     path("studies/<slug:slug>/", views.study, name="study"),
     path("studies/<slug:slug>/lock/", views.lock, name="lock"),
@@ -24,6 +26,7 @@ urlpatterns = [
 
 api_urlpatterns = [
     path("studies/", api.StudyList.as_view(), name="studies"),
+    *importing.api_urlpatterns,
     path("studies/<slug:slug>/", api.StudyDetail.as_view(), name="study"),
     path("studies/<slug:slug>/lock/", api.StudyLock.as_view(), name="study-lock"),
     path("studies/<slug:slug>/unblind/", api.StudyUnblind.as_view(), name="study-unblind"),

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from django.forms import Select
 from django.http import QueryDict
 
 from labapp.accounts.models import User
@@ -44,6 +45,8 @@ def sent() -> Callable[..., dict[str, Any]]:
         for form in (page.design, page.rates, page.plan, *page.conditions.forms, *page.margins.forms):
             for field in form:
                 value = field.value()
+                if value is None and isinstance(field.field.widget, Select):
+                    value = field.field.choices[0][0]  # a browser sends the first one
                 if value is not None and value is not False:
                     values[field.html_name] = value
         for rows in (page.conditions, page.margins):

@@ -1,0 +1,175 @@
+"""Several outcome tables as one study: pure. All rows of all files are checked before any is used."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+from labapp.statistics.counts import Count
+from labapp.studies.outcome_tables import (
+    MAX_LABEL,
+    ArmColumns,
+    OutcomeRow,
+    Problem,
+    TableMapping,
+    TableRefused,
+    read_outcomes,
+)
+
+
+class TableFile(NamedTuple):
+    """A table by the name of its file."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True)
+class ImportMapping:
+    """How several files are read.
+
+    Args:
+        table: what the columns mean, in every file.
+        files: file name -> factor levels that hold for all of its rows.
+        pairs_across_files: whether a pairing key means the same in every file; else pairs stay within their file.
+    """
+
+    table: TableMapping
+    files: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    pairs_across_files: bool = False
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> "ImportMapping":
+        """The mapping as the API and the command line take it: TableMapping's fields, and the two of this class.
+
+        Raises:
+            TableRefused: a field that there is not, or outcomes without a success column.
+        """
+        read = dict(values)
+        files = read.pop("files", {})
+        across = bool(read.pop("pairs_across_files", False))
+        try:
+            outcomes = tuple(ArmColumns(**columns) for columns in read.pop("outcomes", ()))
+            block = read.pop("block", ())
+            table = TableMapping(outcomes=outcomes, block=(block,) if isinstance(block, str) else tuple(block), **read)
+        except TypeError as error:
+            raise TableRefused(f"The mapping cannot be read: {_plain(error)}.") from error
+        check_mapping(table)
+        return cls(table, files, across)
+
+
+def _plain(error: TypeError) -> str:
+    text = str(error)
+    return text.rsplit("__() ", maxsplit=1)[-1] if "__() " in text else text
+
+
+def check_mapping(mapping: TableMapping) -> None:
+    """Whether a mapping says enough.
+
+    Raises:
+        TableRefused: no success column, arms that are not told apart, or a factor named twice.
+    """
+    if not mapping.outcomes or not all(columns.success for columns in mapping.outcomes):
+        raise TableRefused("Choose the column that says whether a trial succeeded.")
+    if not mapping.is_wide and (not mapping.arm or len(mapping.outcomes) > 1):
+        raise TableRefused("Choose the column that names the arm, or name each arm of a wide table.")
+    labels = [columns.label for columns in mapping.outcomes]
+    twice = [label for label, count in Counter(labels).items() if count > 1]
+    if twice:
+        raise TableRefused(f"Two arms are called “{twice[0]}”; give each its own name.")
+    names = [*mapping.factors, *mapping.constants, *([mapping.arm_factor] if mapping.arm_factor else [])]
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise TableRefused(f"The factor “{twice[0]}” is named twice.")
+
+
+class FileProblem(NamedTuple):
+    """One value that cannot be read, and in which file."""
+
+    file: str
+    problem: Problem
+
+    def __str__(self) -> str:
+        return f"{self.file}, {self.problem}"
+
+
+class ImportRefused(Exception):
+    """Some file cannot be imported; nothing was stored. ``problems`` lists what is wrong, file by file."""
+
+    def __init__(self, message: str, problems: Sequence[FileProblem] = ()) -> None:
+        super().__init__(message)
+        self.problems = list(problems)
+
+
+def read_files(files: Sequence[TableFile], mapping: ImportMapping) -> list[OutcomeRow]:
+    """All outcomes of all files, or none.
+
+    Raises:
+        ImportRefused: with the problems of every file, not only of the first.
+    """
+    rows: list[OutcomeRow] = []
+    messages: list[str] = []
+    problems: list[FileProblem] = []
+    for file in files:
+        try:
+            check_mapping(table := _table_of(file, mapping))
+            rows += [_labelled(row, file, files, mapping) for row in read_outcomes(file.text, table)]
+        except TableRefused as error:
+            messages.append(f"{file.name}: {error}")
+            problems += [FileProblem(file.name, problem) for problem in error.problems]
+    if messages:
+        raise ImportRefused(" ".join(messages), problems)
+    return rows
+
+
+def _table_of(file: TableFile, mapping: ImportMapping) -> TableMapping:
+    own = {name: level for name, level in mapping.files.get(file.name, {}).items() if name}
+    return replace(mapping.table, constants={**mapping.table.constants, **own})
+
+
+def _labelled(row: OutcomeRow, file: TableFile, files: Sequence[TableFile], mapping: ImportMapping) -> OutcomeRow:
+    if not row.block or len(files) == 1 or mapping.pairs_across_files:
+        return row
+    return replace(row, block=f"{file.name}: {row.block}"[:MAX_LABEL])
+
+
+class Summary(NamedTuple):
+    """What an import would make: arms with their counts, conditions, pairs, and what looks odd."""
+
+    arms: tuple[tuple[str, Count], ...]
+    conditions: tuple[str, ...]
+    trials: int
+    pairs: int
+    oddities: tuple[str, ...]
+
+
+def summary(rows: Sequence[OutcomeRow]) -> Summary:
+    """What these rows would make, before anything is stored."""
+    arms: dict[str, Count] = {}
+    blocks: dict[str, Counter[str]] = {}
+    for row in rows:
+        name = arm_name(row)
+        arms[name] = arms.get(name, Count(0, 0)) + Count(int(row.is_success), 1)
+        if row.block:
+            blocks.setdefault(f"{row.condition}\n{row.block}", Counter())[name] += 1
+    repeated = sum(1 for arm_counts in blocks.values() for count in arm_counts.values() if count > 1)
+    oddities = []
+    if repeated:
+        oddities.append(
+            f"{repeated} times an arm has several trials under one pairing key; such keys are left out of paired "
+            "comparisons. Add the column that tells them apart."
+        )
+    if len({count.trials for count in arms.values()}) > 1:
+        oddities.append("The arms have unequal numbers of trials.")
+    return Summary(
+        tuple(arms.items()),
+        tuple(dict.fromkeys(row.condition or "all trials" for row in rows)),
+        len(rows),
+        sum(1 for arm_counts in blocks.values() if len(arm_counts) > 1),
+        tuple(oddities),
+    )
+
+
+def arm_name(row: OutcomeRow) -> str:
+    """An arm in words: its label and the factor levels that the label does not say already."""
+    return " / ".join([row.arm, *(level for _, level in row.factors if level != row.arm)])
