@@ -15,6 +15,14 @@ from labapp.results.tallies import OutcomeGroup, outcome_groups, selected_trials
 from labapp.studies.models import Condition, Study, StudyEvent, Trial
 
 HIDDEN_EFFECTS = "Effects by factor stay hidden until the PI unblinds the study: they would tell the codes apart."
+EXPORTS = (
+    ("report", "Report"),
+    ("table_csv", "Table: CSV"),
+    ("table_tex", "LaTeX"),
+    ("table_html", "HTML"),
+    ("rows_csv", "Rows: CSV"),
+    ("rows_parquet", "Parquet"),
+)
 NO_DESIGN = "The arms of this study do not form a 2 x 2 design of two factors, so there are no main effects."
 
 
@@ -136,14 +144,11 @@ def _deviations(study: Study) -> tuple[str, ...]:
     ):
         notes.append(f"Unblinded on {study.unblinded_at:%Y-%m-%d %H:%M} UTC, before the study finished.")
     for event in study.events.filter(kind__in=[kinds.AMENDED, kinds.ARM_WITHDRAWN]).order_by("created_at"):
-        what = f"{event.get_kind_display()} on {event.created_at:%Y-%m-%d}"
+        what = f"{event.get_kind_display().lower()} on {event.created_at:%Y-%m-%d}"
         notes.append(f"Deviation: {what}: {event.reason or 'no reason given'}.")
     return tuple(notes)
 
 
 def _exports(study: Study, filters: Filters) -> tuple[Choice, ...]:
     query = format_filters(filters)
-    return tuple(
-        Choice(reverse(f"results:{name}", args=[study.slug]) + query, label)
-        for name, label in (("table_csv", "Table as CSV"), ("rows_csv", "Rows as CSV"))
-    )
+    return tuple(Choice(reverse(f"results:{name}", args=[study.slug]) + query, label) for name, label in EXPORTS)

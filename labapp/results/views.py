@@ -1,19 +1,28 @@
 """Pages of results. Every request of the dashboard passes here: login, role and CSRF are checked before Dash runs."""
 
+from collections.abc import Callable, Iterable
+from functools import wraps
+from tempfile import TemporaryFile
+
 from django.db.models import Count, Q
-from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest, StreamingHttpResponse
+from django.http import FileResponse, HttpRequest, HttpResponse, HttpResponseBadRequest, StreamingHttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import render
+from django.utils import timezone
 from django.utils.safestring import mark_safe
 from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_GET, require_http_methods
 
 from frontend.dashboards.filters import Filters, parse_filters
 from labapp.accounts.roles import EVERYONE, role_required
-from labapp.results import exports
+from labapp.results import exports, tables
 from labapp.results.access import current_viewer, may_see_results, sees_names, study_or_error_page
+from labapp.results.checks import find_cautions
 from labapp.results.dashboard import results_app
 from labapp.results.mount import call_wsgi
 from labapp.results.queries import study_content
+from labapp.results.report import report_html
+from labapp.results.tallies import selected_trials
 from labapp.studies.models import Study, Trial
 
 
@@ -48,37 +57,66 @@ def dash(request: HttpRequest, path: str) -> HttpResponse:
         current_viewer.reset(token)
 
 
-@require_GET
-@role_required(*EVERYONE)
-def table_csv(request: HttpRequest, slug: str) -> HttpResponse:
-    """The success table with the page's filters."""
-    study = study_or_error_page(request.user, slug)
-    filters = _filters(request)
-    if isinstance(filters, HttpResponse):
-        return filters
+def export(view: Callable[[HttpRequest, Study, Filters], HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+    """A download of what the page shows: study visible, filters read from the address, else 403, 404 or 400."""
+
+    @require_GET
+    @role_required(*EVERYONE)
+    @wraps(view)
+    def checked(request: HttpRequest, slug: str) -> HttpResponseBase:
+        study = study_or_error_page(request.user, slug)
+        try:
+            filters = parse_filters(request.META.get("QUERY_STRING", ""))
+        except ValueError as error:
+            text = f"This address cannot be read. {error}"
+            return HttpResponseBadRequest(text, content_type="text/plain; charset=utf-8")
+        return view(request, study, filters)
+
+    return checked
+
+
+@export
+def table_csv(request: HttpRequest, study: Study, filters: Filters) -> HttpResponseBase:
     content = study_content(study, request.user, filters)
-    return _download(exports.table_lines(content, filters.confidence), f"{slug}-table-{content.data_version}.csv")
+    lines = exports.table_lines(content, filters.confidence)
+    return _download(lines, f"{study.slug}-table-{content.data_version}.csv", "text/csv")
 
 
-@require_GET
-@role_required(*EVERYONE)
-def rows_csv(request: HttpRequest, slug: str) -> HttpResponse:
-    """The confirmed trials with the page's filters, as `python -m labapp.statistics` reads them."""
-    study = study_or_error_page(request.user, slug)
-    filters = _filters(request)
-    if isinstance(filters, HttpResponse):
-        return filters
+@export
+def table_tex(request: HttpRequest, study: Study, filters: Filters) -> HttpResponseBase:
+    content = study_content(study, request.user, filters)
+    text = tables.latex_table(content, filters.confidence)
+    return _download([text], f"{study.slug}-table-{content.data_version}.tex", "application/x-tex")
+
+
+@export
+def table_html(request: HttpRequest, study: Study, filters: Filters) -> HttpResponseBase:
+    content = study_content(study, request.user, filters)
+    return _download([tables.html_table(content)], f"{study.slug}-table-{content.data_version}.html", "text/html")
+
+
+@export
+def rows_csv(request: HttpRequest, study: Study, filters: Filters) -> HttpResponseBase:
+    """The confirmed trials, as `python -m labapp.statistics` reads them."""
     lines = exports.trial_lines(study, filters, sees_names(request.user, study))
-    return _download(lines, f"{slug}-trials.csv")
+    return _download(lines, f"{study.slug}-trials.csv", "text/csv")
 
 
-def _filters(request: HttpRequest) -> Filters | HttpResponse:
-    try:
-        return parse_filters(request.META.get("QUERY_STRING", ""))
-    except ValueError as error:
-        return HttpResponseBadRequest(f"This address cannot be read. {error}", content_type="text/plain; charset=utf-8")
+@export
+def rows_parquet(request: HttpRequest, study: Study, filters: Filters) -> HttpResponseBase:
+    file = TemporaryFile()  # noqa: SIM115 - the response closes it once it is sent
+    exports.write_parquet(file, study, filters, sees_names(request.user, study))
+    file.seek(0)
+    return FileResponse(file, as_attachment=True, filename=f"{study.slug}-trials.parquet")
 
 
-def _download(lines: object, name: str) -> StreamingHttpResponse:
+@export
+def report(request: HttpRequest, study: Study, filters: Filters) -> HttpResponseBase:
+    content = study_content(study, request.user, filters)
+    text = report_html(study, content, filters, find_cautions(selected_trials(study, filters)), timezone.now())
+    return _download([text], f"{study.slug}-report-{content.data_version}.html", "text/html")
+
+
+def _download(parts: Iterable[str], name: str, content_type: str) -> StreamingHttpResponse:
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    return StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8", headers=headers)
+    return StreamingHttpResponse(parts, content_type=f"{content_type}; charset=utf-8", headers=headers)

@@ -7,6 +7,7 @@ import pytest
 from django.utils import timezone
 
 from labapp.accounts.models import User
+from labapp.cells.models import World
 from labapp.studies.models import Condition, PolicyArm, Study, Trial
 from tests.labapp import builders
 
@@ -37,30 +38,34 @@ def outcome(is_success: bool, seconds: float) -> dict:
     return {"is_success": False, "furthest_stage": "lift", "failure_mode": "dropped", "duration_s": 12.0}
 
 
-def build_study(slug: str = "pick-and-sort", successes: Mapping[str, tuple[int, int]] = SUCCESSES) -> Study:
-    """A locked, blinded study on a simulated cell."""
+def build_study(
+    slug: str = "pick-and-sort", successes: Mapping[str, tuple[int, int]] = SUCCESSES, **values: object
+) -> Study:
+    """A locked, blinded study on a simulated cell; its design is made before it is locked."""
     cell = builders.cell()
     worlds = {"G": builders.world(cell, "measured", is_grounded=True), "U": builders.world(cell, "nominal")}
-    study = Study.objects.create(
-        name="Pick and sort", slug=slug, cell=cell, is_simulated=True, status=Study.Status.LOCKED,
-        locked_at=START, design_sha256="0" * 64,
-    )  # fmt: skip
+    study = Study.objects.create(name="Pick and sort", slug=slug, cell=cell, is_simulated=True, **values)
     nominal = Condition.objects.create(study=study, slug="nominal", label="Nominal", trials_per_arm=24)
     shifted = Condition.objects.create(
         study=study, slug="red-light", label="Red light", is_shifted=True, order=1, trials_per_arm=26
     )
-    for number, (name, (good_nominal, good_shifted)) in enumerate(successes.items()):
-        configuration = None
-        if name != "real-only":
-            configuration = builders.configuration(worlds[name[0]], "adapt" if name[1] == "G" else "synthesize")
-        checkpoint = builders.checkpoint(f"{slug}-{name.lower()}", configuration)
-        arm = PolicyArm.objects.create(
-            study=study, code=f"K{70 - 7 * number}", policy=checkpoint.policy, checkpoint=checkpoint,
-            label=f"policy {name}",
-        )  # fmt: skip
+    arms = [_arm(study, number, name, worlds) for number, name in enumerate(successes)]
+    study.status, study.locked_at, study.design_sha256 = Study.Status.LOCKED, START, "0" * 64
+    study.save()
+    for arm, (good_nominal, good_shifted) in zip(arms, successes.values(), strict=True):
         add_trials(arm, nominal, good_nominal, 24)
         add_trials(arm, shifted, good_shifted, 26)
     return study
+
+
+def _arm(study: Study, number: int, name: str, worlds: Mapping[str, World]) -> PolicyArm:
+    configuration = None
+    if name != "real-only":
+        configuration = builders.configuration(worlds[name[0]], "adapt" if name[1] == "G" else "synthesize")
+    checkpoint = builders.checkpoint(f"{study.slug}-{name.lower()}", configuration)
+    return PolicyArm.objects.create(
+        study=study, code=f"K{70 - 7 * number}", policy=checkpoint.policy, checkpoint=checkpoint, label=f"policy {name}"
+    )
 
 
 @pytest.fixture
