@@ -8,6 +8,7 @@ urlpatterns = [
     path("datasets/", views.dataset_list, name="list"),
     path("datasets/new/", views.dataset_new, name="new"),
     path("datasets/<slug:name>/", views.dataset, name="dataset"),
+    path("datasets/<slug:name>/remove/", views.remove, name="remove"),
     path("datasets/<slug:name>/<int:index>/", views.trajectory, name="trajectory"),
     path("datasets/<slug:name>/<int:index>/plots/", views.plots, name="plots"),
     path("configurations/", views.configuration_list, name="configurations"),

@@ -4,7 +4,7 @@ from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_POST, require_safe
 
 from labapp.accounts.models import Role
 from labapp.accounts.roles import RESEARCH, role_required
@@ -15,6 +15,7 @@ from labapp.demos.media import episode_videos
 from labapp.demos.selectors import series_of
 from labapp.episodes import EpisodeEntry, index_load
 from labapp.forms import submitted
+from labapp.home.removal import removed
 from labapp.home.waiting import refresh_when_made
 from labapp.lineage import lineage_of
 
@@ -104,3 +105,9 @@ def configuration(request: HttpRequest, pk: int) -> HttpResponse:
         "lineage": lineage_of(found),
     }
     return render(request, "datasets/configuration.html", context)
+
+
+@require_POST
+@role_required(Role.RESEARCHER)
+def remove(request: HttpRequest, name: str) -> HttpResponse:
+    return removed(request, get_object_or_404(SimulatedDataset, name=name), "datasets:list")

@@ -9,6 +9,7 @@ urlpatterns = [
     path("demonstrations/record/", views.record, name="record"),
     path("demonstrations/import/", views.import_set, name="import"),
     path("demonstrations/<slug:name>/", views.set_detail, name="set"),
+    path("demonstrations/<slug:name>/remove/", views.remove, name="remove"),
     path("demonstrations/<slug:name>/<int:index>/", views.demonstration, name="demonstration"),
     path("demonstrations/<slug:name>/<int:index>/plots/", views.plots, name="plots"),
 ]

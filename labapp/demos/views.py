@@ -6,7 +6,7 @@ from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_POST, require_safe
 
 from labapp.accounts.models import Role
 from labapp.accounts.roles import RESEARCH, role_required
@@ -15,6 +15,7 @@ from labapp.demos import selectors, services, uploads
 from labapp.demos.forms import ImportForm, RecordForm
 from labapp.demos.models import Demonstration, DemonstrationSet
 from labapp.forms import submitted
+from labapp.home.removal import removed
 from labapp.home.waiting import refresh_when_made
 from labapp.lineage import lineage_of
 
@@ -95,3 +96,9 @@ def plots(request: HttpRequest, name: str, index: int) -> JsonResponse:
 def _demonstration(name: str, index: int) -> Demonstration:
     rows = Demonstration.objects.select_related("demonstration_set__cell", "object")
     return get_object_or_404(rows, demonstration_set__name=name, index=index, demonstration_set__ready_at__isnull=False)
+
+
+@require_POST
+@role_required(Role.RESEARCHER)
+def remove(request: HttpRequest, name: str) -> HttpResponse:
+    return removed(request, get_object_or_404(DemonstrationSet, name=name), "demos:list")

@@ -8,6 +8,7 @@ urlpatterns = [
     path("policies/", views.policy_list, name="list"),
     path("policies/new/", views.policy_new, name="new"),
     path("policies/<slug:name>/", views.policy, name="policy"),
+    path("policies/<slug:name>/remove/", views.remove, name="remove"),
 ]
 
 router = SimpleRouter()

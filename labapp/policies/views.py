@@ -3,15 +3,17 @@
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_POST, require_safe
 
 from labapp.accounts.models import Role
 from labapp.accounts.roles import RESEARCH, role_required
 from labapp.forms import submitted
+from labapp.home.removal import removed
 from labapp.home.waiting import refresh_when_made
 from labapp.lineage import lineage_of, trials_resting_on
 from labapp.policies import selectors, services
 from labapp.policies.forms import TrainForm
+from labapp.policies.models import Policy
 
 
 @require_safe
@@ -47,3 +49,9 @@ def policy_new(request: HttpRequest) -> HttpResponse:
         messages.success(request, f"{made} is being trained.")
         return redirect(made)
     return render(request, "policies/new.html", {"form": form})
+
+
+@require_POST
+@role_required(Role.RESEARCHER)
+def remove(request: HttpRequest, name: str) -> HttpResponse:
+    return removed(request, get_object_or_404(Policy, name=name), "policies:list")
