@@ -52,7 +52,6 @@ class Console {
     feed.addEventListener("trial", ({ detail }) => this.onTrial(detail));
     feed.addEventListener("stop", ({ detail }) => this.onStop(detail.is_pressed, detail.by));
     outbox.addEventListener("waiting", ({ detail }) => this.onWaiting(detail.entries));
-    outbox.addEventListener("sent", () => this.refresh());
     outbox.addEventListener("refused", ({ detail }) => this.onRefused(detail.message));
     document.addEventListener("keydown", (event) => this.onKey(event));
     byId("panel").addEventListener("click", (event) => this.onClick(event));
@@ -131,7 +130,9 @@ class Console {
     this.render();
   }
 
-  onWaiting(entries) {
+  // What was sent counts as under way until the lab's new state is here: an undo must never meet the trial before.
+  async onWaiting(entries) {
+    if (entries.length < this.waiting.length) await this.refresh();
     const isChange = entries.length !== this.waiting.length;
     this.waiting = entries;
     this.showWaiting();
@@ -223,7 +224,7 @@ class Console {
 
   undo() {
     const { last } = this.state;
-    if (last && Date.parse(last.undo_until) > this.now()) this.decide(last, "undo", {});
+    if (last && !this.waiting.length && Date.parse(last.undo_until) > this.now()) this.decide(last, "undo", {});
   }
 
   decide(trial, kind, body) {
@@ -292,7 +293,7 @@ class Console {
   }
 
   keys() {
-    const undo = this.state.last ? { u: () => this.undo() } : {};
+    const undo = { u: () => this.undo() };
     const perStep = {
       checklist: () => ({ " ": () => this.tickNext() }),
       next: () => ({ " ": () => this.start(), ...undo }),
@@ -300,7 +301,7 @@ class Console {
       score: () => this.scoreKeys(),
       sending: () => ({}),
     };
-    return perStep[this.step]?.() ?? undo;
+    return perStep[this.step]?.() ?? (this.step === "done" ? undo : {});
   }
 
   scoreKeys() {
@@ -326,7 +327,8 @@ class Console {
     byId("progress-text").textContent = `${confirmed} of ${planned}`;
     this.showAgent();
     const isNoteFocused = document.activeElement?.id === "note";
-    const undo = state.last && this.step !== "running" && !this.waiting.length ? [panels.undoBar(state.last, this.choices)] : [];
+    const canUndo = state.last && ["next", "done"].includes(this.step) && !this.waiting.length;
+    const undo = canUndo ? [panels.undoBar(state.last, this.choices)] : [];
     byId("panel").replaceChildren(...undo, ...this.panel());
     if (isNoteFocused) byId("note")?.focus();
     this.tick();

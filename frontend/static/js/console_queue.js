@@ -66,11 +66,12 @@ export class Outbox extends EventTarget {
     await settled((await this.store("readwrite")).delete(entry.order));
   }
 
-  async flush() {
-    if (this.isFlushing) return this.isFlushing;
+  // One after the other: what was added while another round was under way goes with the next.
+  flush() {
     clearTimeout(this.timer);
-    this.isFlushing = this.sendAll().finally(() => (this.isFlushing = null));
-    return this.isFlushing;
+    const send = () => this.sendAll();
+    this.round = (this.round ?? Promise.resolve()).then(send, send);
+    return this.round;
   }
 
   async sendAll() {
