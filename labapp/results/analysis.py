@@ -98,7 +98,8 @@ def table_rows(
 
     def cell(arm: Arm, group: ConditionGroup) -> Cell:
         result = rate(*tally.count([arm.id], group.condition_ids), confidence)
-        href = f"{trials_href}?arm={arm.code}" + "".join(f"&condition={slug}" for slug in group.slugs)
+        where = f"condition={group.slugs[0]}" if len(group.slugs) == 1 else f"conditions={','.join(group.slugs)}"
+        href = f"{trials_href}?arm={arm.code}&{where}&status=confirmed"
         return Cell(result.successes, result.trials, result.rate, result.low, result.high, href)
 
     return tuple(

@@ -11,7 +11,9 @@ from labapp.results import analysis
 from labapp.results.access import current_viewer, sees_names, visible_study
 from labapp.results.arms import Arm, study_arms, study_conditions
 from labapp.results.checks import find_cautions
+from labapp.results.paired import paired_lines
 from labapp.results.tallies import OutcomeGroup, outcome_groups, selected_trials, time_groups, version_of
+from labapp.studies.deviations import study_deviations
 from labapp.studies.models import Condition, Study, StudyEvent, Trial
 
 HIDDEN_EFFECTS = "Effects by factor stay hidden until the PI unblinds the study: they would tell the codes apart."
@@ -91,6 +93,7 @@ def study_content(study: Study, user: User, filters: Filters) -> Content:
         rows=rows,
         comparisons=pairs,
         comparison_test=test,
+        paired=paired_lines(study, arms, trials, filters.confidence),
         bars=analysis.rate_points(arms, analysis.summary_groups(conditions), tally, filters.confidence),
         stages=analysis.stage_curves(arms, tally),
         modes=analysis.mode_counts(arms, tally),
@@ -134,8 +137,7 @@ def _counts(groups: Sequence[OutcomeGroup]) -> Counts:
 
 
 def _deviations(study: Study) -> tuple[str, ...]:
-    """Unblinding before the study finished and every later change of the plan, as notes."""
-    kinds = StudyEvent.Kind
+    """Unblinding before the study finished and everything else that went otherwise than planned, as notes."""
     notes = []
     if (
         study.unblinded_at
@@ -143,10 +145,8 @@ def _deviations(study: Study) -> tuple[str, ...]:
         and (not study.finished_at or study.unblinded_at < study.finished_at)
     ):
         notes.append(f"Unblinded on {study.unblinded_at:%Y-%m-%d %H:%M} UTC, before the study finished.")
-    for event in study.events.filter(kind__in=[kinds.AMENDED, kinds.ARM_WITHDRAWN]).order_by("created_at"):
-        what = f"{event.get_kind_display().lower()} on {event.created_at:%Y-%m-%d}"
-        notes.append(f"Deviation: {what}: {event.reason or 'no reason given'}.")
-    return tuple(notes)
+    others = [d for d in study_deviations(study) if d.kind != StudyEvent.Kind.UNBLINDED]
+    return (*notes, *(f"Deviation: {deviation}." for deviation in others))
 
 
 def _exports(study: Study, filters: Filters) -> tuple[Choice, ...]:

@@ -9,6 +9,10 @@ from labapp.studies.models import FailureMode, Study, Trial
 OUTCOMES = [("success", "success"), ("failure", "any failure"), *FailureMode.choices]
 
 
+class WordsFilter(django_filters.BaseInFilter, django_filters.CharFilter):
+    """Several words with commas between."""
+
+
 class TrialFilter(django_filters.FilterSet):
     """Arm (by code), condition, status, outcome. Words in the query, never row numbers."""
 
@@ -16,6 +20,7 @@ class TrialFilter(django_filters.FilterSet):
     condition = django_filters.ChoiceFilter(
         field_name="condition__slug", label="Condition", empty_label="All conditions"
     )
+    conditions = WordsFilter(field_name="condition__slug", lookup_expr="in", widget=forms.HiddenInput)
     status = django_filters.ChoiceFilter(choices=Trial.Status.choices, label="Status", empty_label="Any status")
     outcome = django_filters.ChoiceFilter(
         choices=OUTCOMES, method="by_outcome", label="Outcome", empty_label="Any outcome"

@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from frontend.dashboards.filters import Filters
 from labapp.accounts.models import User
+from labapp.results.queries import study_content
 from labapp.studies.models import PolicyArm, Study
 
 BrowserOf = Callable[[User], Client]
@@ -72,6 +74,15 @@ def test_the_pi_reads_the_table_with_names_effects_and_links(study: Study, pi: U
         "No effect of behavior grounding shown: +10.0 points",
     ):  # fmt: skip
         assert expected in text, expected
+
+
+def test_every_cell_opens_exactly_its_trials(study: Study, pi: User, browser_of: BrowserOf) -> None:
+    content = study_content(study, pi, Filters())
+    client = browser_of(pi)
+    for row in content.rows[:2]:
+        for cell in row.cells:
+            trials = client.get(cell.href).context["filter"].qs
+            assert (trials.count(), trials.filter(is_success=True).count()) == (cell.trials, cell.successes), cell.href
 
 
 def test_a_researcher_of_a_blinded_study_sees_codes_and_no_identity(
