@@ -44,6 +44,22 @@ class ComparisonLine:
 
 
 @dataclass(frozen=True)
+class PairedLine:
+    """Two arms compared over pairs (same seed, episode or block): discordant pairs, difference in points, exact p."""
+
+    first: str
+    second: str
+    pairs: int
+    only_first: int
+    only_second: int
+    points: float
+    low: float
+    high: float
+    p: float
+    sentence: str
+
+
+@dataclass(frozen=True)
 class EffectLine:
     """One effect as the page tells it: numbers for the plot, p-value, and a sentence that claims no more."""
 
@@ -87,6 +103,7 @@ class Content:
     effects_missing: str = ""
     comparisons: tuple[ComparisonLine, ...] = ()
     comparison_test: str = ""
+    paired: tuple[PairedLine, ...] = ()
     factor_names: tuple[str, str] = ("world", "behavior")
     cell_means: tuple[CellMean, ...] = ()
     stages: tuple[StageCurve, ...] = ()

@@ -15,6 +15,7 @@ from frontend.dashboards.parts import (
     export_links,
     graph,
     notice,
+    paired_table,
     success_table,
 )
 
@@ -31,6 +32,7 @@ def page_body(content: Content, filters: Filters, theme: str) -> list[Any]:
         card("Success", graph("success-bars", figures.success_bars(content.bars, theme_name=theme)), percent),
         *_effects(content, theme),
         *_comparisons(content),
+        *_paired(content),
         html.Div([*_interaction(content, theme), *_how_trials_end(content, theme)], className="grid wide-cells"),
     ]
 
@@ -50,6 +52,13 @@ def _comparisons(content: Content) -> list[Any]:
     note = f"{content.comparison_test} tests, Holm-adjusted; arms that share a letter: no difference shown"
     table = html.Details([html.Summary("All pairs"), comparisons_table(content.comparisons)])
     return [card("Arms compared", table, note)]
+
+
+def _paired(content: Content) -> list[Any]:
+    if not content.paired:
+        return []
+    note = "over pairs of trials: exact McNemar test, Tango interval"
+    return [card("Arms compared in pairs", paired_table(content.paired), note)]
 
 
 def _interaction(content: Content, theme: str) -> list[Any]:

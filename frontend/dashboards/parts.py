@@ -5,7 +5,7 @@ from typing import Any
 
 from dash import dcc, html
 
-from frontend.dashboards.content import Cell, Choice, ComparisonLine, Content, EffectLine, Row
+from frontend.dashboards.content import Cell, Choice, ComparisonLine, Content, EffectLine, PairedLine, Row
 
 GRAPH_CONFIG = {"displaylogo": False, "toImageButtonOptions": {"format": "svg", "scale": 2}, "responsive": True}
 
@@ -65,6 +65,29 @@ def comparisons_table(lines: Sequence[ComparisonLine]) -> html.Div:
 
     head = html.Tr([html.Th("Pair"), *[html.Th(h, className="number") for h in ("points", "interval", "adjusted p")]])
     return html.Div(html.Table([html.Thead(head), html.Tbody([row(line) for line in lines])]), className="table-scroll")
+
+
+def paired_table(lines: Sequence[PairedLine]) -> html.Div:
+    """Arms over pairs: how often only one of them succeeded, the difference with its interval, the exact test."""
+
+    def row(line: PairedLine) -> html.Tr:
+        numbers = [
+            f"{line.pairs}",
+            f"{line.only_first}",
+            f"{line.only_second}",
+            f"{line.points:+.1f}",
+            f"{line.low:+.1f} to {line.high:+.1f}",
+            f"{line.p:.2g}" if line.p >= 1e-6 else "< 1e-6",
+        ]
+        return html.Tr(
+            [html.Td(f"{line.first} − {line.second}"), *[html.Td(number, className="number") for number in numbers]]
+        )
+
+    names = ("pairs", "only the first", "only the second", "points", "interval", "exact p")
+    head = html.Tr([html.Th("Pair of arms"), *[html.Th(name, className="number") for name in names]])
+    table = html.Table([html.Thead(head), html.Tbody([row(line) for line in lines])], id="paired-table")
+    sentences = html.Div(html.Ul([html.Li(line.sentence) for line in lines]), className="effects-list")
+    return html.Div([html.Div(table, className="table-scroll"), sentences])
 
 
 def effects_list(lines: Sequence[EffectLine]) -> html.Div:

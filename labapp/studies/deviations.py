@@ -9,9 +9,10 @@ from labapp.studies.models import Study, StudyEvent
 
 @dataclass(frozen=True)
 class Deviation:
-    """One deviation: when, what it was, what changed from what to what, why, and who says so."""
+    """One deviation: when, what it was (``kind`` is the event's), what changed, why, and who says so."""
 
     at: datetime
+    kind: str
     title: str
     changes: tuple[tuple[str, str, str], ...]
     reason: str
@@ -19,7 +20,7 @@ class Deviation:
 
     def __str__(self) -> str:
         changed = "; ".join(f"{what} from {old} to {new}" for what, old, new in self.changes)
-        parts = [f"{self.at:%Y-%m-%d}, {self.title}", changed, self.reason]
+        parts = [f"{self.title} on {self.at:%Y-%m-%d}", changed, self.reason]
         return ": ".join(part for part in parts if part)
 
 
@@ -32,7 +33,7 @@ def study_deviations(study: Study) -> list[Deviation]:
 def _title(event: StudyEvent) -> str:
     kinds, payload = StudyEvent.Kind, event.payload
     if event.kind == kinds.AMENDED:
-        return "design amended" if payload.get("changes") else "deviation noted"
+        return "noted" if payload.get("changes") == [] else "amended"
     if event.kind == kinds.ARM_WITHDRAWN:
         return "arm withdrawn"
     if event.kind == kinds.UNBLINDED and payload.get("is_early"):
@@ -45,7 +46,7 @@ def _title(event: StudyEvent) -> str:
 def _deviation(event: StudyEvent, title: str) -> Deviation:
     changes = tuple((c["what"], _text(c["old"]), _text(c["new"])) for c in event.payload.get("changes", ()))
     actor = event.actor.get_username() if event.actor else "the system"
-    return Deviation(event.created_at, title, changes, event.reason, actor)
+    return Deviation(event.created_at, event.kind, title, changes, event.reason, actor)
 
 
 def _text(value: Any) -> str:

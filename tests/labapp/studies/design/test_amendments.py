@@ -157,8 +157,8 @@ def test_deviations_are_told_in_order(study, by, pi):
     services.study_unblind(study=study, actor=pi, reason="A scare", now=NOW)
     services.study_finish(study=study, actor=pi, reason="Out of time", now=NOW)
     assert [d.title for d in study_deviations(study)] == [
-        "deviation noted",
-        "design amended",
+        "noted",
+        "amended",
         "unblinded before the study was finished",
         "finished with 250 planned trials not run",
     ]

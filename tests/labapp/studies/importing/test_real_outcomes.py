@@ -60,4 +60,13 @@ def test_the_results_page_shows_the_effects(study, pi):
         "category semantic over control": pytest.approx(-5.0),
         "interaction": pytest.approx(11.0),
     }
-    assert [(row.arm, row.cells[0].successes) for row in content.rows][:1]
+    half = next(line.sentence for line in content.effects if line.point.effect == "interaction")
+    assert "interaction" in half.lower()
+
+
+def test_the_results_page_compares_the_methods_pair_by_pair_within_each_file(study, pi):
+    lines = study_content(study, pi, Filters()).paired
+    assert sorted((line.only_first, line.only_second, line.pairs) for line in lines) == [(23, 66, 200), (24, 45, 200)]
+    assert sorted(line.p for line in lines) == [pytest.approx(5.7e-6, rel=0.01), pytest.approx(0.0154, rel=0.01)]
+    assert all("cgvd" in line.sentence and "pair by pair" in line.sentence for line in lines)
+    assert all(line.low <= line.points <= line.high < 0 for line in lines)
