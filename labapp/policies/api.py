@@ -42,12 +42,13 @@ class PolicySerializer(serializers.ModelSerializer):
     checkpoints = PolicyCheckpointSerializer(many=True, read_only=True)
     created_by = serializers.CharField(source="created_by.username", default=None, read_only=True)
     run = run_field()
+    is_simulated = serializers.BooleanField(read_only=True)
 
     class Meta:
         model = Policy
         fields = [
-            "name", "preset", "embodiment", "configuration", "parameters", "components", "checkpoints", "run",
-            "created_by", "created_at", "ready_at",
+            "name", "is_simulated", "preset", "embodiment", "configuration", "parameters", "components", "checkpoints",
+            "run", "created_by", "created_at", "ready_at",
         ]  # fmt: skip
 
 
@@ -92,9 +93,7 @@ class PolicyViewSet(ServiceErrorsMixin, ReadOnlyModelViewSet):
     filterset_fields = ("configuration", "preset")
 
     def get_queryset(self) -> QuerySet[Policy]:
-        return selectors.policies().prefetch_related(
-            "components__demonstration_set", "components__simulated_dataset", "checkpoints"
-        )
+        return selectors.policies().prefetch_related("checkpoints")
 
     @extend_schema(request=TrainSerializer, responses={201: PolicySerializer})
     def create(self, request: Request) -> Response:

@@ -33,6 +33,11 @@ class Policy(models.Model):
         return reverse("policies:policy", args=[self.name])
 
     @property
+    def is_simulated(self) -> bool:
+        """Whether anything it learned from was made on a simulated cell."""
+        return any(component.is_simulated for component in self.components.all())
+
+    @property
     def final_checkpoint(self) -> "Checkpoint | None":
         return self.checkpoints.filter(is_final=True).first()
 
@@ -70,6 +75,12 @@ class MixtureComponent(models.Model):
     @property
     def source(self):
         return self.demonstration_set or self.simulated_dataset
+
+    @property
+    def is_simulated(self) -> bool:
+        if self.demonstration_set is not None:
+            return self.demonstration_set.is_simulated
+        return self.simulated_dataset.configuration.world.cell.is_simulated
 
     @property
     def kind(self) -> str:

@@ -22,8 +22,11 @@ class Share:
 
 
 def policies() -> QuerySet[Policy]:
-    return Policy.objects.select_related("configuration", "created_by", "run").annotate(
-        checkpoint_count=Count("checkpoints"), last_step=Max("checkpoints__step")
+    """With what says whether they are simulated."""
+    return (
+        Policy.objects.select_related("configuration", "created_by", "run")
+        .prefetch_related("components__demonstration_set", "components__simulated_dataset__configuration__world__cell")
+        .annotate(checkpoint_count=Count("checkpoints"), last_step=Max("checkpoints__step"))
     )
 
 

@@ -65,6 +65,13 @@ def test_a_policy_trained_on_demonstrations_alone_has_none(researcher, shown):
     assert train(researcher, (shown, 1.0)).configuration is None
 
 
+def test_a_policy_that_learned_on_the_bench_is_marked_simulated(researcher, shown):
+    policy = made.policy(researcher, shown)
+    assert policy.is_simulated
+    DemonstrationSet.objects.update(source="hardware")
+    assert not Policy.objects.get().is_simulated
+
+
 def test_checkpoints_become_rows_as_they_arrive(researcher, shown):
     policy = train(researcher, (shown, 1.0))
     RunMetric.objects.create(run=policy.run, step=400, name="loss", value=0.7)
