@@ -37,7 +37,7 @@ class GenerateConfig:
     image_size: int = 256
     camera_fps: float = 25.0
     workers: int = 0
-    shard: int = 20
+    shard: int = 10
     block: int = 16
     noise: NoiseLevels = field(default_factory=NoiseLevels)
     min_yield: float = 0.05
