@@ -30,7 +30,8 @@ def navigation(context: dict[str, Any]) -> list[Item]:
 
 @register.simple_tag
 def icon(name: str) -> SafeString:
-    return format_html('<svg class="icon" aria-hidden="true"><use href="{}#{}"></use></svg>', static("icons.svg"), name)
+    use = format_html('<use href="{}#{}"></use>', static("icons.svg"), name)
+    return format_html('<svg class="icon" width="16" height="16" aria-hidden="true">{}</svg>', use)
 
 
 @register.simple_tag
