@@ -23,6 +23,11 @@ class Pair:
     b: Any
 
     @property
+    def label(self) -> str:
+        """The path for people: ``head focal_scale``."""
+        return self.name.removeprefix("cameras.").replace(".", " ")
+
+    @property
     def unit(self) -> str:
         return UNITS.get(self.name.rsplit(".", 1)[-1], "")
 

@@ -14,6 +14,7 @@ def test_vectors_stay_on_one_line_and_the_grounded_mark_is_left_out():
 def test_a_camera_that_one_world_does_not_name_is_as_described():
     pairs = {pair.name: pair for pair in compare(NOMINAL, grounded_parameters())["visual"]}
     assert pairs["cameras.head.focal_scale"].a == 1.0
+    assert pairs["cameras.head.focal_scale"].label == "head focal_scale"
     assert round(pairs["cameras.head.focal_scale"].delta, 12) == 0.01
 
 
