@@ -77,6 +77,7 @@ class Uploader:
         self.out = out
         self.error: Exception | None = None
         self._waiting: queue.Queue[Artifact | None] = queue.Queue()
+        self._abandoned = threading.Event()
         self._thread = threading.Thread(target=self._work, name=f"uploads of run {run_id}", daemon=True)
         self._thread.start()
 
@@ -94,9 +95,15 @@ class Uploader:
             raise self.error
         return not self._thread.is_alive()
 
+    def abandon(self, grace_s: float) -> None:
+        """Leave what waits to the next attempt; the upload under way may end. Nothing to do once all is stored."""
+        self._abandoned.set()
+        self.close()
+        self._thread.join(grace_s)
+
     def _work(self) -> None:
         try:
-            while (artifact := self._waiting.get()) is not None:
+            while (artifact := self._waiting.get()) is not None and not self._abandoned.is_set():
                 self._store(artifact)
         except Exception as error:  # handed to the worker's thread by join
             self.error = error

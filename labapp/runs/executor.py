@@ -100,17 +100,21 @@ class Execution:
         for artifact in artifacts_unstored(run=self.run, workdir=self.workdir, out=self.out):
             uploader.add(artifact)
         try:
-            while not child.is_done:
-                self._take(child.next_line(POLL_SECONDS), uploader)
-                self.recorder.flush_if_due()
-                self._check()
+            self._listen(child, uploader)
             status = child.wait()
-        finally:
             uploader.close()
+            while not uploader.join(POLL_SECONDS):
+                self._check()
+            return status, child.stderr_tail
+        finally:
             child.stop()
-        while not uploader.join(POLL_SECONDS):
+            uploader.abandon(settings.RUN_STOP_GRACE_SECONDS)
+
+    def _listen(self, child: Child, uploader: Uploader) -> None:
+        while not child.is_done:
+            self._take(child.next_line(POLL_SECONDS), uploader)
+            self.recorder.flush_if_due()
             self._check()
-        return status, child.stderr_tail
 
     def _take(self, line: tuple[str, str] | None, uploader: Uploader) -> None:
         if line is None or not line[1].strip():
