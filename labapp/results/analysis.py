@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from urllib.parse import urlencode
 
 from frontend.dashboards.content import Cell, ComparisonLine, EffectLine, Row
 from frontend.figures.data import STAGES, CellMean, EffectPoint, ModeCounts, RatePoint, StageCurve, TimeCurve
@@ -98,8 +99,9 @@ def table_rows(
 
     def cell(arm: Arm, group: ConditionGroup) -> Cell:
         result = rate(*tally.count([arm.id], group.condition_ids), confidence)
-        where = f"condition={group.slugs[0]}" if len(group.slugs) == 1 else f"conditions={','.join(group.slugs)}"
-        href = f"{trials_href}?arm={arm.code}&{where}&status=confirmed"
+        which = "condition" if len(group.slugs) == 1 else "conditions"
+        query = {"arm": arm.code, which: ",".join(group.slugs), "status": "confirmed"}
+        href = f"{trials_href}?{urlencode(query, safe=',')}"
         return Cell(result.successes, result.trials, result.rate, result.low, result.high, href)
 
     return tuple(
