@@ -7,6 +7,8 @@ import plotly.graph_objects as go
 
 from frontend.figures.theme import Theme, blank, mark, nothing_yet, theme
 
+FEW_CURVES = 4
+
 
 class PowerCurve(NamedTuple):
     """Power of one comparison at rising numbers of trials per arm."""
@@ -22,7 +24,9 @@ def power_curves(
     colors = theme(theme_name)
     if not curves:
         return nothing_yet(colors, "Nothing to compare yet")
-    figure = blank(colors)
+    beside = {"orientation": "v", "x": 1.02, "y": 1, "yanchor": "top"}
+    figure = blank(colors, height=320 if len(curves) <= FEW_CURVES else 400)
+    figure.update_layout(legend=beside if len(curves) > FEW_CURVES else {})
     for index, curve in enumerate(curves):
         look = mark(index, colors)
         figure.add_trace(
@@ -47,5 +51,5 @@ def _planned_line(figure: go.Figure, planned: int, colors: Theme) -> None:
     figure.add_vline(
         x=planned,
         line={"color": colors.zero, "width": 1, "dash": "dot"},
-        annotation={"text": f"planned: {planned}", "yref": "paper", "y": 0.02, "font": {"color": colors.zero}},
+        annotation={"text": f"planned: {planned}", "yref": "paper", "y": 0.02, "xanchor": "left", "yanchor": "bottom"},
     )

@@ -46,7 +46,7 @@ def block_patterns(trials: QuerySet[Trial]) -> list[tuple[Pattern, int]]:
         .exclude(block=None)
         .order_by()
         .values("condition_id", "block")
-        .annotate(pattern=StringAgg(OUTCOME, Value(","), order_by=OUTCOME))
+        .annotate(pattern=StringAgg(OUTCOME, ",", order_by=OUTCOME))
         .values("pattern")
     )
     sql, parameters = blocks.query.sql_with_params()

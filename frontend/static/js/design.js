@@ -11,6 +11,13 @@ function draw() {
   }
 }
 
+// A figure inside a closed <details> has no width until it opens; "toggle" does not bubble.
+function onToggle(event) {
+  if (!event.target.open) return;
+  for (const element of event.target.querySelectorAll("[data-power-figure]")) window.Plotly.Plots.resize(element);
+}
+
+document.addEventListener("toggle", onToggle, true);
 document.addEventListener("htmx:afterSwap", draw);
 document.addEventListener("themechange", draw);
 if (window.Plotly) draw();

@@ -87,7 +87,9 @@ def design_initial(study: Study) -> dict[str, Any]:
 class ConditionForm(forms.Form):
     """One row of the table of conditions; a row without a name is left out."""
 
-    label = forms.CharField(max_length=60, required=False)
+    label = forms.CharField(
+        max_length=60, required=False, widget=forms.TextInput(attrs={"placeholder": "Another condition"})
+    )
     is_shifted = forms.BooleanField(label="Shifted", required=False)
     light = forms.ChoiceField(choices=Condition.Light.choices, initial="white")
     belt_speed_min = forms.FloatField(label="Belt from [m/s]", min_value=0, max_value=2, initial=0.08)
@@ -133,7 +135,7 @@ class RatesForm(forms.Form):
         super().__init__(*args, **kwargs)
         for arm in arms:
             self.fields[f"rate_{arm.code}"] = forms.FloatField(
-                label=arm.name, min_value=0, max_value=100, initial=round(100 * rates[arm.code], 3)
+                label=arm.name, min_value=0, max_value=100, initial=f"{100 * rates[arm.code]:g}"
             )
 
     def rates(self) -> dict[str, float]:

@@ -173,9 +173,7 @@ AMENDMENTS = (
 
 def amendment_forms(study: Study, failed: AmendForm | None) -> list[tuple[Amendment, AmendForm]]:
     offered = AMENDMENTS if study.status == Study.Status.LOCKED else AMENDMENTS[-1:]
-    return [
-        (a, failed if type(failed) is a.form else a.form(study, prefix=a.kind, auto_id=f"{a.kind}_%s")) for a in offered
-    ]
+    return [(a, failed if type(failed) is a.form else a.form(study, prefix=a.kind)) for a in offered]
 
 
 @require_POST
@@ -183,7 +181,7 @@ def amendment_forms(study: Study, failed: AmendForm | None) -> list[tuple[Amendm
 def amend(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
     study = get_object_or_404(Study.objects.select_related("cell"), slug=slug)
     amendment = next(a for a in AMENDMENTS if a.kind == kind)
-    form = amendment.form(study, request.POST, prefix=kind, auto_id=f"{kind}_%s")
+    form = amendment.form(study, request.POST, prefix=kind)
     if submitted(form, lambda values: apply_amendment(request, study, form, values)) is None:
         return locked_page(request, study, failed=form, status=422)
     messages.success(request, "Put on record; every report lists it as a deviation.")
@@ -223,7 +221,7 @@ def power_panel(request: HttpRequest, question: Question) -> HttpResponse:
     context = {
         "question": question,
         "report": report,
-        "rows": [*report.effects, *report.pairs],
+        "are_pairs_open": not report.effects or any(row.is_primary for row in report.pairs),
         "sentences": [wording.power_sentence(row, question.trials) for row in told(report)],
         "claims": [wording.claim_sentence(claim) for claim in report.claims],
         "cautions": wording.cautions(report),

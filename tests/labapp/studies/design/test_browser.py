@@ -1,0 +1,108 @@
+"""The design and the import in a real browser: live power, both themes, by keyboard, no other host asked."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+import pytest
+from django.test import Client
+
+from labapp.accounts.models import User
+from labapp.studies.models import Study
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+TABLE = "seed,old_success,new_success\n" + "\n".join(f"{n},{n % 2},{int(n % 3 > 0)}" for n in range(40))
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[object]:
+    path = shutil.which("chromium") or shutil.which("google-chrome")
+    if path is None:
+        pytest.skip("no Chromium here")
+    from playwright.sync_api import sync_playwright
+
+    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"  # Playwright's sync API keeps an event loop in this thread
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
+        yield browser
+        browser.close()
+    del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]
+
+
+@pytest.fixture
+def page(chromium, live_server, researcher: User) -> Iterator[object]:
+    client = Client()
+    client.force_login(researcher)
+    context = chromium.new_context(viewport={"width": 1280, "height": 900}, color_scheme="light")
+    context.add_cookies([{"name": "sessionid", "value": client.cookies["sessionid"].value, "url": live_server.url}])
+    page = context.new_page()
+    page.set_default_timeout(20_000)
+    page.troubles = []
+    page.on("pageerror", lambda error: page.troubles.append(str(error)))
+    page.on("console", lambda m: page.troubles.append(m.text) if m.type == "error" else None)
+    host = urlsplit(live_server.url).netloc
+    page.on("request", lambda r: None if urlsplit(r.url).netloc in (host, "") else page.troubles.append(r.url))
+    yield page
+    context.close()
+
+
+def test_a_draft_shows_its_power_follows_the_fields_and_is_locked(page, live_server, draft: Study) -> None:
+    page.goto(f"{live_server.url}/studies/{draft.slug}/design/")
+    page.wait_for_selector("#power .power-table")
+    page.wait_for_selector("[data-power-figure=effects] .scatterlayer path")
+    assert "86 % of studies" in page.locator("#power").inner_text()
+    screenshot(page, "design-light")
+
+    page.get_by_label("Trials per arm").first.fill("74")
+    page.keyboard.press("Tab")
+    page.wait_for_function("document.querySelector('#power').innerText.includes('100 trials per arm')")
+    page.locator("[data-toggle-theme]").click()
+    page.wait_for_function(
+        "document.querySelector('[data-power-figure=effects]').innerHTML.includes('rgb(86, 180, 233)')"
+    )
+    screenshot(page, "design-dark")
+
+    page.get_by_role("button", name="Save and lock").click()
+    page.wait_for_url(f"**/studies/{draft.slug}/")
+    page.get_by_role("link", name="Design").click()
+    page.get_by_text("Change the time limit").first.click()
+    page.get_by_label("New time limit [s]").fill("15")
+    page.locator("#id_time-limit-reason").fill("The belt runs slower than planned")
+    page.get_by_role("button", name="Change the time limit").click()
+    page.wait_for_selector(".deviation")
+    page.wait_for_selector("#power .power-table")
+    assert "The belt runs slower than planned" in page.locator(".deviation").inner_text()
+    screenshot(page, "design-locked-dark")
+    draft.refresh_from_db()
+    assert (draft.status, draft.conditions.get(slug="nominal").trials_per_arm) == ("locked", 74)
+    assert page.troubles == []
+
+
+def test_a_table_is_imported_by_its_guessed_mapping(page, live_server, tmp_path) -> None:
+    path = tmp_path / "past.csv"
+    path.write_text(TABLE)
+    page.goto(f"{live_server.url}/studies/import/")
+    page.get_by_label("Outcome tables").set_input_files(str(path))
+    screenshot(page, "import-upload-light")
+    page.get_by_role("button", name="Look at the tables").click()
+    page.wait_for_selector("form.mapping")
+    assert page.locator(".layout-wide").is_visible() and not page.locator(".layout-long").is_visible()
+    page.get_by_label("Name of the study").fill("Past rollouts")
+    page.get_by_role("button", name="Check every row").click()
+    page.wait_for_selector("#checked-title")
+    screenshot(page, "import-checked-light")
+    page.locator("[data-toggle-theme]").click()
+    screenshot(page, "import-checked-dark")
+    page.get_by_role("button", name="Check and import").click()
+    page.wait_for_url("**/results/past-rollouts/")
+    page.wait_for_selector("#paired-table")
+    screenshot(page, "import-results-dark")
+    assert Study.objects.get().trials.count() == 80
+    assert page.troubles == []
+
+
+def screenshot(page, name: str) -> None:
+    """Kept where SCREENSHOTS names a folder."""
+    if folder := os.environ.get("SCREENSHOTS"):
+        page.screenshot(path=f"{folder}/{name}.png", full_page=True)
