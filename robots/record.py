@@ -204,7 +204,6 @@ def _facts(attempt: Attempt, rec: "Recording", config: RecordConfig) -> dict[str
         "light": config.light,
         "seed": config.seed,
         "attempt": attempt.index,
-        "bench_seed": config.bench_seed,
         "is_simulated": True,
         "source": "demonstration",
         "outcome": "success" if verdict.success else "failure",
