@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -14,10 +14,10 @@ from torch import Tensor
 
 from robots.errors import DataError
 from training.model.policy import Policy, PolicyShape
-from training.optimisation import make_optimizer
+from training.optimisation import PolicyOptimizer
 from training.presets import Preset
 
-MOMENTS = ("step", "exp_avg", "exp_avg_sq")
+MOMENT = "optimizer."
 
 
 @dataclass
@@ -35,12 +35,11 @@ class TrainState:
 
     net: Policy
     ema: Policy
-    optimizer: torch.optim.AdamW
+    optimizer: PolicyOptimizer
     rng: np.random.Generator
     drawn: np.ndarray
     step: int = 0
     seconds: float = 0.0
-    losses: list[float] = field(default_factory=list)
 
     @classmethod
     def start(cls, shape: PolicyShape, recipe: Preset, seed: int, components: int) -> TrainState:
@@ -49,15 +48,15 @@ class TrainState:
         net, ema = Policy(shape), Policy(shape)
         ema.load_state_dict(net.state_dict())
         rng = np.random.default_rng(seed)
-        return cls(net.train(), ema.eval(), make_optimizer(net, recipe), rng, np.zeros(components, np.int64))
+        return cls(net.train(), ema.eval(), PolicyOptimizer(net, recipe), rng, np.zeros(components, np.int64))
 
 
 def save_state(state: TrainState, path: Path) -> None:
     """Write weights, moments and random states as one safetensors file; counters go into its metadata."""
     tensors = {f"net.{name}": value.contiguous() for name, value in state.net.state_dict().items()}
-    for i, parameter in enumerate(state.net.parameters()):
-        moments = state.optimizer.state[parameter]
-        tensors |= {f"{name}.{i}": moments[name].clone() for name in MOMENTS if name in moments}
+    for name, parameter in state.net.named_parameters():
+        moments = state.optimizer.state_of(parameter)
+        tensors |= {f"{MOMENT}{key}.{name}": value.clone() for key, value in moments.items()}
     tensors["torch_rng"] = torch.get_rng_state()
     counters = {
         "step": state.step,
@@ -82,10 +81,20 @@ def restore_state(state: TrainState, path: Path, ema: dict[str, Tensor]) -> None
         state.ema.load_state_dict(ema)
     except (OSError, SafetensorError, RuntimeError, KeyError, TypeError) as error:
         raise DataError(f"cannot resume from {path}: {error}") from error
-    for i, parameter in enumerate(state.net.parameters()):
-        if f"step.{i}" in tensors:
-            state.optimizer.state[parameter] = {name: tensors[f"{name}.{i}"].clone() for name in MOMENTS}
+    restore_moments(state, tensors)
     torch.set_rng_state(tensors["torch_rng"])
     state.rng.bit_generator.state = counters["rng"]
     state.step, state.seconds = counters["step"], counters["seconds"]
     state.drawn = np.array(counters["drawn"], np.int64)
+
+
+def restore_moments(state: TrainState, tensors: dict[str, Tensor]) -> None:
+    """Hand each parameter's moments, stored as `optimizer.<moment>.<parameter>`, back to its optimiser."""
+    moments: dict[str, dict[str, Tensor]] = {}
+    for key, value in tensors.items():
+        if key.startswith(MOMENT):
+            moment, owner = key.removeprefix(MOMENT).split(".", 1)
+            moments.setdefault(owner, {})[moment] = value.clone()
+    for name, parameter in state.net.named_parameters():
+        if name in moments:
+            state.optimizer.restore(parameter, moments[name])

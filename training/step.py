@@ -15,13 +15,11 @@ from training.state import TrainState
 
 def take_step(job: Job, state: TrainState, batch: Batch, rate: float) -> float:
     """Update the weights and their average with one batch; returns the loss."""
-    for group in state.optimizer.param_groups:
-        group["lr"] = rate
     loss = batch_loss(job, state.net, batch)
     state.optimizer.zero_grad()
     loss.backward()
     nn.utils.clip_grad_norm_(state.net.parameters(), job.recipe.clip_norm)
-    state.optimizer.step()
+    state.optimizer.step(rate)
     average_into(state.ema, state.net, job.recipe, state.step)
     return loss.item()
 

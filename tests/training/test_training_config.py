@@ -14,9 +14,7 @@ from robots.errors import ConfigError
 from training.budget import Budget
 from training.config import TrainConfig
 from training.embodiment import joint_layout
-from training.optimisation import learning_rate
 from training.precision import use_bfloat16
-from training.presets import PRESETS
 
 GOOD: dict[str, Any] = {"components": [{"path": "somewhere"}], "steps": 10}
 
@@ -72,13 +70,6 @@ def test_budget_ends_at_whichever_comes_first() -> None:
     assert budget.is_spent(100, 1)
     assert not budget.is_spent(99, 59)
     assert budget.progress(90, 10) == (90, 100, "steps")
-
-
-def test_learning_rate_rises_then_falls_to_nothing() -> None:
-    recipe = PRESETS["tiny"]
-    rates = [learning_rate(recipe, step, step / 1000) for step in range(1000)]
-    assert rates[0] < rates[50] < rates[100] > rates[500] > rates[999]
-    assert rates[999] < 1e-4 * recipe.learning_rate + 1e-6
 
 
 def test_arm_is_relative_and_hand_a_group() -> None:

@@ -15,7 +15,7 @@ class Preset:
         batch_size: images drawn a step.
         flow_samples: flow times drawn for each encoded image; the encoder is paid once for all of them.
         learning_rate: peak of the cosine schedule; warmup_steps: linear rise to it.
-        weight_decay, beta2, clip_norm: AdamW and gradient clipping.
+        weight_decay, beta2, clip_norm: optimiser (Muon and AdamW) and gradient clipping.
         ema: decay of the averaged weights that are saved and served.
         stride: 50 Hz ticks between the starts of training windows, and between decoded frames.
         state_noise: normalised noise on the joints, constant over the history.
