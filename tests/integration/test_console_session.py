@@ -170,6 +170,7 @@ async def test_twelve_trials_by_keyboard(web_port, cast, closed_connections, tmp
     async with toy_agent(url, cast.token, tmp_path), tablet(url, cast.operator) as page:
         operator = Operator(page)
         await page.goto(console)
+        await stop_and_release(page)
         await operator.press(*["Space"] * 6)
         for number in (1, 2):
             await operator.ordinary_trial(number)
@@ -183,6 +184,16 @@ async def test_twelve_trials_by_keyboard(web_port, cast, closed_connections, tmp
         assert statistics.median(operator.counts) == 3
         assert "grounded" not in await page.content()
     await in_thread(check_the_record)(cast.study)
+
+
+async def stop_and_release(page: Page) -> None:
+    """The banner shows what the robot answers."""
+    page.once("dialog", lambda dialog: asyncio.ensure_future(dialog.accept()))
+    await expect(page.locator("#robot-link")).to_have_class("pill good", timeout=20_000)
+    await page.keyboard.press("Escape")
+    await expect(page.locator("#stop-banner")).to_be_visible()
+    await page.locator("#release").click()
+    await expect(page.locator("#stop-banner")).to_be_hidden()
 
 
 def check_the_record(study: Study) -> None:

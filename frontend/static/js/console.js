@@ -3,11 +3,13 @@
 import { LiveFeed, showRate } from "./live_feed.js";
 import { Outbox, messageOf, post } from "./console_queue.js";
 import * as panels from "./console_panel.js";
+import { InvalidDialog } from "./console_invalid.js";
+import { keysOf } from "./console_keys.js";
+import { byId, deviceId, keepScreenOn, mark, read, toast, uuid } from "./console_page.js";
+import { StopSwitch } from "./console_stop.js";
 
 const POLL_MS = 4000;
-const root = document.getElementById("console").dataset;
-const read = (id) => JSON.parse(document.getElementById(id).textContent);
-const byId = (id) => document.getElementById(id);
+const root = byId("console").dataset;
 
 class Console {
   constructor() {
@@ -19,6 +21,8 @@ class Console {
     this.session = JSON.parse(sessionStorage.getItem(this.sessionKey) ?? "null");
     this.outbox = new Outbox(this.state.study.slug);
     this.feed = new LiveFeed(root.cell);
+    this.stop = new StopSwitch(this.feed, root.cell);
+    this.dialog = new InvalidDialog((reason) => this.state.trial && this.decide(this.state.trial, "invalidate", { reason }));
     this.clockOffset = Date.parse(this.state.now) - Date.now();
     this.listen();
     this.outbox.flush();
@@ -50,19 +54,13 @@ class Console {
     feed.addEventListener("agent", ({ detail }) => this.onAgent(detail));
     feed.addEventListener("changed", ({ detail }) => detail.study === this.state.study.slug && this.refresh());
     feed.addEventListener("trial", ({ detail }) => this.onTrial(detail));
-    feed.addEventListener("stop", ({ detail }) => this.onStop(detail.is_pressed, detail.by));
+    this.stop.addEventListener("change", () => this.render());
     outbox.addEventListener("waiting", ({ detail }) => this.onWaiting(detail.entries));
     outbox.addEventListener("refused", ({ detail }) => this.onRefused(detail.message));
     document.addEventListener("keydown", (event) => this.onKey(event));
     byId("panel").addEventListener("click", (event) => this.onClick(event));
     byId("panel").addEventListener("input", (event) => event.target.id === "note" && (this.draft.note = event.target.value));
-    byId("stop").addEventListener("click", () => this.stopRobot());
-    byId("release").addEventListener("click", () => this.release());
-    byId("invalid-dialog").addEventListener("close", (event) => this.onInvalid(event.target));
-    byId("invalid-examples").addEventListener("click", (event) => {
-      if (event.target.matches("button")) byId("invalid-reason").value = event.target.textContent;
-    });
-    document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && this.wake());
+    document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && keepScreenOn());
   }
 
   // ---- what the lab says
@@ -104,8 +102,7 @@ class Console {
   onAgent({ is_connected: isConnected, state }) {
     const isChange = this.state.agent.is_connected !== isConnected;
     this.state.agent.is_connected = isConnected;
-    if (state === "stopped") this.onStop(true, "");
-    if (["idle", "busy"].includes(state)) this.onStop(false, "");
+    this.stop.followState(state);
     this.showAgent();
     if (isChange) this.render();
   }
@@ -121,13 +118,8 @@ class Console {
     if (["finished", "failed", "cancelled"].includes(event.kind)) this.refresh();
   }
 
-  onStop(isPressed, by) {
-    if (this.isStopped === isPressed) return;
-    this.isStopped = isPressed;
-    byId("stop-banner").hidden = !isPressed;
-    byId("stop-text").textContent = by ? `The robot is stopped: ${by} pressed stop.` : "The robot is stopped.";
-    this.showAgent();
-    this.render();
+  get isStopped() {
+    return this.stop.isPressed;
   }
 
   // What was sent counts as under way until the lab's new state is here: an undo must never meet the trial before.
@@ -163,7 +155,7 @@ class Console {
     if (!answer?.ok) return toast(answer ? await messageOf(answer) : "The lab cannot be reached.", "error");
     this.session = await answer.json();
     sessionStorage.setItem(this.sessionKey, JSON.stringify(this.session));
-    this.wake();
+    keepScreenOn();
     return this.render();
   }
 
@@ -186,7 +178,7 @@ class Console {
     this.isStarting = true;
     this.render();
     const { next } = this.state;
-    this.startId = this.startFor === next.id ? this.startId : crypto.randomUUID();
+    this.startId = this.startFor === next.id ? this.startId : uuid();
     this.startFor = next.id;
     const answer = await post(root.trialsUrl, { id: this.startId, slot: next.id, session: this.session?.id }).catch(() => null);
     this.isStarting = false;
@@ -241,28 +233,7 @@ class Console {
   }
 
   invalid() {
-    byId("invalid-reason").value = this.state.trial?.proposal?.invalid_reason ?? "";
-    byId("invalid-dialog").returnValue = "";
-    byId("invalid-dialog").showModal();
-    byId("invalid-reason").focus();
-  }
-
-  onInvalid(dialog) {
-    const reason = byId("invalid-reason").value.trim();
-    if (dialog.returnValue !== "invalid" || !reason || !this.state.trial) return;
-    this.decide(this.state.trial, "invalidate", { reason });
-  }
-
-  stopRobot() {
-    const isSent = this.feed.send({ type: "stop", pressed: true });
-    if (!isSent) {
-      post(`/api/cells/${root.cell}/stop/`, {}).catch(() => toast("The lab cannot be reached: use the emergency stop on the rig!", "error"));
-    }
-    toast("Stop sent to the robot.", "warning");
-  }
-
-  release() {
-    if (confirm("Is the cell clear? The robot may move again.")) this.feed.send({ type: "stop", pressed: false });
+    this.dialog.ask(this.state.trial?.proposal?.invalid_reason ?? "");
   }
 
   // ---- keys and clicks
@@ -279,8 +250,8 @@ class Console {
   onKey(event) {
     if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
     if (event.target.id === "note") return this.onNoteKey(event);
-    if (event.key === "Escape") return this.stopRobot();
-    const action = this.keys()[event.key.length === 1 ? event.key.toLowerCase() : event.key];
+    if (event.key === "Escape") return this.stop.press();
+    const action = keysOf(this)[event.key.length === 1 ? event.key.toLowerCase() : event.key];
     if (!action) return;
     event.preventDefault();
     event.stopPropagation();
@@ -290,33 +261,6 @@ class Console {
   onNoteKey(event) {
     if (event.key === "Enter") this.confirm();
     if (event.key === "Enter" || event.key === "Escape") event.target.blur();
-  }
-
-  keys() {
-    const undo = { u: () => this.undo() };
-    const perStep = {
-      checklist: () => ({ " ": () => this.tickNext() }),
-      next: () => ({ " ": () => this.start(), ...undo }),
-      running: () => ({ Backspace: () => this.stopTrial(), i: () => this.invalid() }),
-      score: () => this.scoreKeys(),
-      sending: () => ({}),
-    };
-    return perStep[this.step]?.() ?? (this.step === "done" ? undo : {});
-  }
-
-  scoreKeys() {
-    const keys = {
-      s: () => this.chooseSuccess(),
-      a: () => this.accept(),
-      i: () => this.invalid(),
-      n: () => byId("note").focus(),
-      Enter: () => this.confirm(),
-    };
-    for (const mode of this.choices.failure_modes) keys[mode.key] = () => this.chooseMode(mode.value);
-    if (this.draft.is_success === false) {
-      for (const stage of this.choices.stages) keys[stage.key] = () => this.choose({ furthest_stage: stage.value });
-    }
-    return keys;
   }
 
   // ---- what is shown
@@ -329,26 +273,9 @@ class Console {
     const isNoteFocused = document.activeElement?.id === "note";
     const canUndo = state.last && ["next", "done"].includes(this.step) && !this.waiting.length;
     const undo = canUndo ? [panels.undoBar(state.last, this.choices)] : [];
-    byId("panel").replaceChildren(...undo, ...this.panel());
+    byId("panel").replaceChildren(...undo, ...panels.panelOf(this, root.studyUrl));
     if (isNoteFocused) byId("note")?.focus();
     this.tick();
-  }
-
-  panel() {
-    const { state } = this;
-    const study = () => panels.linkButton(root.studyUrl, "To the study");
-    switch (this.step) {
-      case "closed": return panels.messagePanel("No trials here", "This study is not locked, or it is finished.", study());
-      case "done": return panels.messagePanel("All trials are done", "Every planned trial has been scored. Thank you.", study());
-      case "checklist": return panels.checklistPanel(this.checklist);
-      case "running": return panels.runningPanel(state.trial);
-      case "score": return panels.scorePanel(state.trial, this.choices, this.draft);
-      case "sending": return panels.messagePanel("Kept", "Your decision is on its way to the lab.");
-      default: {
-        const why = this.isStarting ? "Starting…" : this.hindrance;
-        return panels.nextPanel(state, { before: this.nextBefore, canStart: !why, why });
-      }
-    }
   }
 
   tick() {
@@ -371,36 +298,8 @@ class Console {
   now() {
     return Date.now() + this.clockOffset;
   }
-
-  async wake() {
-    try {
-      this.lock = await navigator.wakeLock?.request("screen");
-    } catch {
-      this.lock = null;
-    }
-  }
 }
 
 const emptyDraft = () => ({ is_success: null, failure_mode: "", furthest_stage: "", note: "" });
-
-function deviceId() {
-  const known = localStorage.getItem("device") ?? crypto.randomUUID();
-  localStorage.setItem("device", known);
-  return known;
-}
-
-function mark(id, tone, text) {
-  byId(id).className = `pill ${tone}`;
-  byId(id).textContent = text;
-}
-
-function toast(text, tone) {
-  const element = Object.assign(document.createElement("div"), { className: `toast ${tone}` });
-  const close = Object.assign(document.createElement("button"), { type: "button", textContent: "✕", ariaLabel: "Dismiss" });
-  close.addEventListener("click", () => element.remove());
-  element.append(Object.assign(document.createElement("span"), { textContent: text }), close);
-  byId("toasts").append(element);
-  setTimeout(() => element.remove(), tone === "error" ? 12000 : 5000);
-}
 
 window.labConsole = new Console();

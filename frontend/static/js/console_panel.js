@@ -13,7 +13,7 @@ function button(action, label, shortcut, className = "button", props = {}) {
   return element;
 }
 
-export function checklistPanel(checklist) {
+function checklistPanel(checklist) {
   const boxes = Object.entries(checklist).map(([name, label]) =>
     make("label", {}, make("input", { type: "checkbox", name }), label),
   );
@@ -25,7 +25,7 @@ export function checklistPanel(checklist) {
   )];
 }
 
-export function nextPanel(state, { before, canStart, why }) {
+function nextPanel(state, { before, canStart, why }) {
   const { next, progress } = state;
   const done = progress.confirmed;
   return [card(
@@ -56,7 +56,7 @@ function settings(slot, before) {
   return make("dl", { className: "settings" }, ...entries);
 }
 
-export function runningPanel(trial) {
+function runningPanel(trial) {
   return [card(
     trialHead(trial),
     make("div", { className: "trial-timer", id: "timer", textContent: "0.0 s" }),
@@ -74,7 +74,7 @@ function trialHead(trial) {
     make("span", { textContent: trial.slot ? `${trial.slot.object} to the ${trial.slot.bin} bin, ${trial.slot.condition.toLowerCase()}` : "" }));
 }
 
-export function scorePanel(trial, choices, draft) {
+function scorePanel(trial, choices, draft) {
   const { proposal } = trial;
   return [card(
     trialHead(trial),
@@ -138,8 +138,25 @@ export function undoBar(last, choices) {
     make("span", { className: "row" }, make("span", { id: "undo-left" }), button("undo", "Undo", "U")));
 }
 
-export function messagePanel(title, text, ...buttons) {
+function messagePanel(title, text, ...buttons) {
   return [card(make("h2", { textContent: title }), make("p", { textContent: text }), ...buttons)];
 }
 
-export const linkButton = (href, label) => make("a", { className: "button primary large", href }, label);
+const linkButton = (href, label) => make("a", { className: "button primary large", href }, label);
+
+export function panelOf(lab, studyUrl) {
+  const { state } = lab;
+  const toStudy = () => linkButton(studyUrl, "To the study");
+  switch (lab.step) {
+    case "closed": return messagePanel("No trials here", "This study is not locked, or it is finished.", toStudy());
+    case "done": return messagePanel("All trials are done", "Every planned trial has been scored. Thank you.", toStudy());
+    case "checklist": return checklistPanel(lab.checklist);
+    case "running": return runningPanel(state.trial);
+    case "score": return scorePanel(state.trial, lab.choices, lab.draft);
+    case "sending": return messagePanel("Kept", "Your decision is on its way to the lab.");
+    default: {
+      const why = lab.isStarting ? "Starting…" : lab.hindrance;
+      return nextPanel(state, { before: lab.nextBefore, canStart: !why, why });
+    }
+  }
+}

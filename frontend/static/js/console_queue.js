@@ -1,5 +1,7 @@
 // What the operator decided, kept in IndexedDB until the lab has it. Each entry is sent in order, once: the lab knows a
 // change sent again by the trial's version, so a repetition after a lost answer does no harm.
+import { uuid } from "./console_page.js";
+
 const NAME = "groundlab-console";
 const STORE = "outbox";
 const LONGEST_PAUSE_MS = 15000;
@@ -57,7 +59,7 @@ export class Outbox extends EventTarget {
   }
 
   async add(entry) {
-    const whole = { ...entry, study: this.study, id: crypto.randomUUID(), decidedAt: Date.now() };
+    const whole = { ...entry, study: this.study, id: uuid(), decidedAt: Date.now() };
     await settled((await this.store("readwrite")).add(whole));
     await this.flush();
   }

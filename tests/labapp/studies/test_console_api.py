@@ -226,3 +226,10 @@ def test_trials_are_filtered_by_words(operator, lab):
 
 def test_the_stop_works_over_rest(operator, lab):
     assert post(operator, f"/api/cells/{lab.study.cell.slug}/stop/").json() == {"agents": 1}
+
+
+def test_the_console_asks_the_database_little_however_long_the_study_is(operator, lab, django_assert_max_num_queries):
+    for _ in range(4):
+        lab.confirmed()
+    with django_assert_max_num_queries(14):
+        state(operator, lab)

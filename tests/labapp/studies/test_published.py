@@ -43,7 +43,7 @@ def test_the_published_main_effects_add_up_to_both_minus_neither():
     assert 100 * found.effects["both"].estimate == pytest.approx(WORLD_POINTS + BEHAVIOR_POINTS)
 
 
-@pytest.mark.parametrize("behavior_only", range(0, 47))
+@pytest.mark.parametrize("behavior_only", range(47))
 def test_whatever_the_unknown_cells_are_their_difference_is_four_trials(behavior_only):
     cells = [Count(43, 50), Count(behavior_only + 4, 50), Count(behavior_only, 50), Count(29, 50)]
     effects = factorial({"all": cells}).effects

@@ -1,0 +1,40 @@
+// Small tools of the console's page: elements by id, coloured marks, toasts, the device's own number, a screen kept on.
+export const byId = (id) => document.getElementById(id);
+export const read = (id) => JSON.parse(byId(id).textContent);
+
+// crypto.randomUUID exists only on https and localhost; a tablet in the lab's own network may use neither.
+export function uuid() {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  bytes[6] = (bytes[6] & 0x0f) | 0x40;
+  bytes[8] = (bytes[8] & 0x3f) | 0x80;
+  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
+}
+
+export function deviceId() {
+  const known = localStorage.getItem("device") ?? uuid();
+  localStorage.setItem("device", known);
+  return known;
+}
+
+export function mark(id, tone, text) {
+  byId(id).className = `pill ${tone}`;
+  byId(id).textContent = text;
+}
+
+export function toast(text, tone) {
+  const element = Object.assign(document.createElement("div"), { className: `toast ${tone}` });
+  const close = Object.assign(document.createElement("button"), { type: "button", textContent: "✕", ariaLabel: "Dismiss" });
+  close.addEventListener("click", () => element.remove());
+  element.append(Object.assign(document.createElement("span"), { textContent: text }), close);
+  byId("toasts").append(element);
+  setTimeout(() => element.remove(), tone === "error" ? 12000 : 5000);
+}
+
+export async function keepScreenOn() {
+  try {
+    await navigator.wakeLock?.request("screen");
+  } catch {
+    // refused on low battery or in the background: the console works without
+  }
+}
