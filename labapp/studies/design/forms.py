@@ -5,10 +5,11 @@ from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils.text import slugify
 
 from labapp.cells.models import CellObject
-from labapp.policies.models import Policy
+from labapp.policies.models import Checkpoint, Policy
 from labapp.results.arms import Arm
 from labapp.studies.design.plan import (
     ADJUSTMENTS,
@@ -29,7 +30,7 @@ SEED_LIMIT = 2**31 - 1
 
 class PolicyChoice(forms.ModelMultipleChoiceField):
     def label_from_instance(self, policy: Policy) -> str:
-        return policy.name if policy.final_checkpoint else f"{policy.name} (no checkpoint yet)"
+        return policy.name if policy.is_trained else f"{policy.name} (no checkpoint yet)"
 
 
 class DesignForm(forms.Form):
@@ -62,11 +63,12 @@ class DesignForm(forms.Form):
         self.fields["object_names"].choices = [(o.name, object_label(o)) for o in objects]
 
 
-def offered_policies(study: Study) -> Any:
+def offered_policies(study: Study) -> QuerySet[Policy]:
     """Policies of the cell's embodiment, trained or under training; those of the study in any case."""
     embodiments = ["", study.cell.embodiment] if study.cell else [""]
-    fitting = Policy.objects.filter(embodiment__in=embodiments) | Policy.objects.filter(arms__study=study)
-    return fitting.distinct().order_by("name")
+    final = Checkpoint.objects.filter(policy=OuterRef("pk"), is_final=True)
+    fitting = Policy.objects.filter(Q(embodiment__in=embodiments) | Q(arms__study=study))
+    return fitting.annotate(is_trained=Exists(final)).distinct().order_by("name")
 
 
 def object_label(row: CellObject) -> str:

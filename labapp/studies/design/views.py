@@ -20,6 +20,7 @@ from labapp.results.arms import study_arms
 from labapp.studies import amendments
 from labapp.studies.design import forms, selectors, wording
 from labapp.studies.design.amend_forms import AmendForm, NoteForm, TimeLimitForm, TrialsForm, WithdrawForm
+from labapp.studies.design.plan import AnalysisPlan
 from labapp.studies.design.power import Power, Question, Report, design_power
 from labapp.studies.design.services import Design, design_update
 from labapp.studies.deviations import study_deviations
@@ -57,12 +58,12 @@ class DesignForms:
         plan = forms.plan_of(self.plan, self.margins, self.rates)
         return Design(conditions=presets, plan=plan, **values)
 
-    def question(self) -> Question:
-        """Power of what was sent, saved or not."""
+    def question(self) -> tuple[Question, AnalysisPlan]:
+        """What the power of the forms is asked of, saved or not."""
         plan = forms.plan_of(self.plan, self.margins, self.rates)
         presets = [preset for row in self.conditions.forms if (preset := row.preset()) is not None]
         groups = selectors.trial_groups([(preset.trials_per_arm, preset.is_shifted) for preset in presets])
-        return selectors.power_question(self.arms, groups, plan, plan.assumed_rates)
+        return selectors.power_question(self.arms, groups, plan, plan.assumed_rates), plan
 
 
 @require_http_methods(READ_SAFELY)
@@ -123,8 +124,7 @@ def locked_page(request: HttpRequest, study: Study, failed: AmendForm | None = N
     labels = selectors.comparison_labels(arms)
     context = {
         "study": study,
-        "plan": plan,
-        "plan_facts": plan_facts(plan, labels, {arm.code: arm.name for arm in arms}),
+        "plan_facts": wording.plan_facts(plan, labels, {arm.code: arm.name for arm in arms}),
         "arms": arms,
         "conditions": study.conditions.all(),
         "blocking": selectors.blocking_facts(study, list(study.conditions.all())),
@@ -132,25 +132,6 @@ def locked_page(request: HttpRequest, study: Study, failed: AmendForm | None = N
         "amendments": [] if study.is_imported else amendment_forms(study, failed),
     }
     return render(request, "studies/design/locked.html", context, status=status)
-
-
-def plan_facts(plan: Any, labels: dict[str, str], names: dict[str, str]) -> list[tuple[str, str]]:
-    """The declared plan in words."""
-    primary = ", ".join(labels.get(key, key) for key in plan.primary) or "none declared"
-    stopping = forms.STOPPING[plan.stopping]
-    if plan.stopping == "group-sequential":
-        stopping = f"{stopping}: {plan.looks} looks, {forms.SHAPES[plan.shape]}"
-    margins = [
-        f"{names[m.first]} {forms.MARGIN_KINDS[m.kind]} {names[m.second]} within {100 * m.margin:g} points"
-        for m in plan.margins
-    ]
-    return [
-        ("Primary comparisons", primary),
-        ("Level", f"{plan.alpha:g}, two-sided; adjustment: {forms.ADJUSTMENTS[plan.adjustment]}"),
-        ("Test of two arms", forms.TESTS[plan.test]),
-        ("Stopping rule", stopping),
-        ("Margins", "; ".join(margins) or "none: the study may not claim that arms are equal"),
-    ]
 
 
 @dataclass(frozen=True)
@@ -206,17 +187,17 @@ def power(request: HttpRequest, slug: str) -> HttpResponse:
     """The power of the design as its forms stand (POST, saved or not) or as it is stored (GET)."""
     study = get_object_or_404(Study.objects.select_related("cell"), slug=slug)
     if request.method != "POST":
-        return power_panel(request, selectors.study_question(study))
+        return power_panel(request, selectors.study_question(study), selectors.study_plan(study))
     sent = DesignForms(study, request.POST)
     if not sent.are_valid():
         return render(request, "studies/design/_power.html", {"is_wrong": True})
     try:
-        return power_panel(request, sent.question())
+        return power_panel(request, *sent.question())
     except ValidationError as error:
         return render(request, "studies/design/_power.html", {"is_wrong": True, "errors": error.messages})
 
 
-def power_panel(request: HttpRequest, question: Question) -> HttpResponse:
+def power_panel(request: HttpRequest, question: Question, plan: AnalysisPlan) -> HttpResponse:
     report = design_power(question)
     context = {
         "question": question,
@@ -224,6 +205,7 @@ def power_panel(request: HttpRequest, question: Question) -> HttpResponse:
         "are_pairs_open": not report.effects or any(row.is_primary for row in report.pairs),
         "sentences": [wording.power_sentence(row, question.trials) for row in told(report)],
         "claims": [wording.claim_sentence(claim) for claim in report.claims],
+        "stopping": wording.stopping_sentence(plan, question.trials),
         "cautions": wording.cautions(report),
         "figures": power_figures(question, report),
     }

@@ -1,6 +1,10 @@
-"""Sentences on the power of a design: what the planned trials would show, and what they would not."""
+"""Sentences on a design and its power: what is planned, what it would show, and what it would not."""
 
+from collections.abc import Mapping
+
+from labapp.statistics.sequential import boundaries
 from labapp.statistics.wording import capitalised, percent, points
+from labapp.studies.design.plan import ADJUSTMENTS, MARGIN_KINDS, SHAPES, STOPPING, TESTS, AnalysisPlan
 from labapp.studies.design.power import TARGET, Claim, Power, Report
 
 LOW_POWER = 0.5
@@ -52,4 +56,49 @@ def cautions(report: Report) -> list[str]:
         f"{points(power.effect)} points more often than find it."
         for power in (*report.effects, *report.pairs)
         if power.is_primary and power.powers and power.powers[0] is not None and power.powers[0] < LOW_POWER
+    ]
+
+
+def stopping_sentence(plan: AnalysisPlan, trials: int) -> str:
+    """When the data may be looked at, and what that asks of them; empty for a fixed number of trials."""
+    if plan.stopping == "anytime":
+        return (
+            "The data may be looked at after every block. The figures here are those of one look at the end; the "
+            "confidence sequence is wider, so it may need more trials to decide."
+        )
+    if plan.stopping != "group-sequential" or not trials:
+        return ""
+    fractions = [look / plan.looks for look in range(1, plan.looks + 1)]
+    edges = boundaries(fractions, plan.alpha, plan.shape)
+    looks = "; ".join(
+        f"after {round(fraction * trials)}, |z| above {edge:.2f}"
+        for fraction, edge in zip(fractions, edges, strict=True)
+    )
+    return (
+        f"Looks by trials per arm: {looks}. The figures here are those of one look at the end; looking costs a little."
+    )
+
+
+def plan_facts(plan: AnalysisPlan, labels: Mapping[str, str], names: Mapping[str, str]) -> list[tuple[str, str]]:
+    """The declared plan as (what, in words), for pages and reports.
+
+    Args:
+        labels: comparison key -> words.
+        names: arm code -> name.
+    """
+    stopping = STOPPING[plan.stopping]
+    if plan.stopping == "group-sequential":
+        stopping = f"{stopping}: {plan.looks} looks, {SHAPES[plan.shape]}"
+    margins = [
+        f"{names[m.first]} {MARGIN_KINDS[m.kind]} {names[m.second]} within {100 * m.margin:g} points"
+        for m in plan.margins
+    ]
+    assumed = [f"{names[code]} {100 * rate:g} %" for code, rate in plan.assumed_rates.items() if code in names]
+    return [
+        ("Primary comparisons", ", ".join(labels.get(key, key) for key in plan.primary) or "none declared"),
+        ("Level", f"{plan.alpha:g}, two-sided; adjustment: {ADJUSTMENTS[plan.adjustment]}"),
+        ("Test of two arms", TESTS[plan.test]),
+        ("Stopping rule", stopping),
+        ("Margins", "; ".join(margins) or "none: the study may not claim that arms are equal"),
+        ("Assumed rates", ", ".join(assumed) or "none declared"),
     ]

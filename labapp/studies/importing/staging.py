@@ -15,7 +15,7 @@ from labapp.studies.importing.tables import TableFile
 from labapp.studies.outcome_tables import TableRefused, table_header
 
 KEPT_S = 24 * 3600
-LARGEST_BYTES = 64 * 1024 * 1024
+LARGEST_BYTES = 16 * 1024 * 1024
 MOST_FILES = 20
 
 
@@ -26,7 +26,9 @@ def read_upload(file: UploadedFile) -> TableFile:
         ValidationError: too large, no text, or no header; the message names the file.
     """
     if file.size > LARGEST_BYTES:
-        raise ValidationError(f"{file.name} is larger than {LARGEST_BYTES // 2**20} MB.")
+        raise ValidationError(
+            f"{file.name} is larger than {LARGEST_BYTES // 2**20} MB: import it with manage.py import_outcomes."
+        )
     try:
         text = file.read().decode("utf-8-sig")
         table_header(text)

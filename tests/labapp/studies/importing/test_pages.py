@@ -146,3 +146,18 @@ def test_the_api_lists_every_problem(client_of_researcher):
     sent = {"name": "Over REST", "files": SimpleUploadedFile("a.csv", b"policy,success\nA,1\nA,perhaps\n")}
     answer = client_of_researcher.post("/api/studies/import/", sent).json()
     assert answer["problems"][0].startswith("a.csv, line 3, column “success”: “perhaps”")
+
+
+def test_a_file_too_large_for_the_browser_is_told_the_other_way(client_of_researcher, monkeypatch):
+    monkeypatch.setattr(staging, "LARGEST_BYTES", 10)
+    page = upload(client_of_researcher, ("past.csv", GOOD)).content.decode()
+    assert "past.csv is larger than" in page and "import_outcomes" in page
+
+
+def test_the_rows_that_a_study_exports_are_imported_with_the_same_counts(client_of_researcher):
+    client = client_of_researcher
+    client.post("/api/studies/import/", {"name": "First", "files": SimpleUploadedFile("a.csv", GOOD.encode())})
+    exported = b"".join(client.get("/results/first/rows.csv").streaming_content)
+    answer = client.post("/api/studies/import/", {"name": "Second", "files": SimpleUploadedFile("b.csv", exported)})
+    assert answer.json()["arms"] == {"A": [1, 2], "B": [0, 2]}
+    assert answer.json()["pairs"] == 2
