@@ -68,6 +68,8 @@ def _line(first: Arm, second: Arm, counted: Sequence[tuple[Pattern, int]], confi
         return None
     n10 = sum(count for a, b, count in shared if a and not b)
     n01 = sum(count for a, b, count in shared if b and not a)
+    if n01 > n10:  # the better arm stands first: the difference reads as its gain
+        first, second, n10, n01 = second, first, n01, n10
     found = paired(n10, n01, pairs, confidence)
     estimate, low, high = (100 * float(value or 0) for value in (found.estimate, found.low, found.high))
     sentence = paired_sentence(first.name, second.name, found)
@@ -81,9 +83,9 @@ def paired_sentence(first: str, second: str, found: Paired) -> str:
     interval = f"{level(found.confidence)} interval {points(found.low)} to {points(found.high)}"
     counts = f"in {found.n10} of {found.pairs} pairs only {first} succeeded, in {found.n01} only {second}"
     if found.p < 1 - found.confidence:
-        better, worse = (first, second) if found.n10 > found.n01 else (second, first)
+        word = "more" if found.n10 > found.n01 else "less"
         size = f"{abs(100 * found.estimate):.1f} points"
-        verdict = f"{capitalised(better)} succeeded more often than {worse}, pair by pair: {size}"
+        verdict = f"{capitalised(first)} succeeded {word} often than {second}, pair by pair: {size}"
         return f"{verdict} ({interval}, {p_value(found.p)}); {counts}."
     detectable = detectable_effect(found.low, found.high, found.confidence)
     return (

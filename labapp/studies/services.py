@@ -71,9 +71,7 @@ def free_slug(name: str) -> str:
     """
     slug = slugify(name)[:80]
     if not slug or slug in RESERVED or Study.objects.filter(slug=slug).exists():
-        raise ValidationError(
-            {"name": f"A study named “{name}” exists already, or the name has no letters."}
-        )
+        raise ValidationError({"name": f"A study named “{name}” exists already, or the name has no letters."})
     return slug
 
 

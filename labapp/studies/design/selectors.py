@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from labapp.results.analysis import effect_labels, find_design
 from labapp.results.arms import Arm, study_arms
+from labapp.results.effects import effect_labels, find_design
 from labapp.studies.design.plan import EFFECTS, AnalysisPlan, pair_keys
 from labapp.studies.design.power import Assumed, Question
 from labapp.studies.models import Condition, Study

@@ -128,6 +128,10 @@ class MappingForm(forms.Form):
                     label=file.name, required=False, max_length=80, initial=levels.get(file.name, "")
                 )
 
+    def needed(self) -> list[forms.BoundField]:
+        """What a long table cannot do without."""
+        return [self["arm"], self["success"]]
+
     def arm_rows(self) -> list[list[forms.BoundField]]:
         """Fields of the wide layout, arm by arm."""
         return [[self[f"arm{n}_{part}"] for part in ("label", *PARTS)] for n in range(self.arm_count)]
