@@ -6,17 +6,14 @@ from dataclasses import dataclass
 from itertools import combinations
 from urllib.parse import urlencode
 
-from frontend.dashboards.content import Cell, ComparisonLine, EffectLine, Row
-from frontend.figures.data import STAGES, CellMean, EffectPoint, ModeCounts, RatePoint, StageCurve, TimeCurve
-from labapp.results.arms import GROUNDING, Arm
+from frontend.dashboards.content import Cell, ComparisonLine, Row
+from frontend.figures.data import STAGES, ModeCounts, RatePoint, StageCurve, TimeCurve
+from labapp.results.arms import Arm
 from labapp.results.tallies import TIME_STEP_S, OutcomeGroup, TimeGroup
 from labapp.statistics.cautions import invalid_trials, simpson
 from labapp.statistics.counts import Count
-from labapp.statistics.factorial import CELLS, Table, factorial, pooled
 from labapp.statistics.multiplicity import Comparison, compare_all, letters_by_rate
 from labapp.statistics.proportions import rate
-from labapp.statistics.rows import order_levels
-from labapp.statistics.wording import effect_sentence, interaction_sentence
 from labapp.studies.models import Condition, FailureMode, Trial
 
 EFFECTS = ("main_a", "main_b", "interaction")
@@ -29,15 +26,6 @@ class ConditionGroup:
     label: str
     condition_ids: frozenset[int]
     slugs: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Design:
-    """The two factors of a study with their (low, high) levels, and the arms of each cell in the order of CELLS."""
-
-    names: tuple[str, str]
-    levels: tuple[tuple[str, str], tuple[str, str]]
-    cells: tuple[tuple[Arm, ...], ...]
 
 
 class Tally:
@@ -176,84 +164,6 @@ def cautions(arms: Sequence[Arm], conditions: Sequence[Condition], groups: Seque
     return tuple(caution.message for caution in [*found, invalid_trials(invalid)] if caution)
 
 
-def find_design(arms: Sequence[Arm]) -> Design | None:
-    """The 2 x 2 design among the arms, or None where they do not form one.
-
-    Partly grounded worlds and arms without factors stay outside it.
-    """
-    factored = [arm for arm in arms if arm.factors and "partly grounded" not in arm.factors.values()]
-    names = list(dict.fromkeys(name for arm in factored for name in arm.factors))
-    if len(names) != 2 or any(len(arm.factors) != 2 for arm in factored):
-        return None
-    try:
-        a, b = (order_levels([arm.factors[name] for arm in factored], name) for name in names)
-    except ValueError:
-        return None
-    cells = tuple(
-        tuple(arm for arm in factored if (arm.factors[names[0]], arm.factors[names[1]]) == (a[high_a], b[high_b]))
-        for high_a, high_b in CELLS
-    )
-    return Design((names[0], names[1]), (a, b), cells)
-
-
-def design_table(design: Design, tally: Tally, conditions: Sequence[Condition]) -> dict[str, list[Count]]:
-    """Condition -> counts of the four cells; arms that share a cell are added up."""
-    return {
-        condition.slug: [tally.count([arm.id for arm in cell], [condition.pk]) for cell in design.cells]
-        for condition in conditions
-    }
-
-
-def effect_lines(
-    design: Design, tally: Tally, conditions: Sequence[Condition], confidence: float
-) -> tuple[tuple[EffectLine, ...], tuple[str, ...]]:
-    """Main effects and interaction for all, nominal and shifted trials; and notes on what had to be left out."""
-    lines, notes = [], []
-    labels = effect_labels(design)
-    for group in summary_groups(conditions):
-        inside = [c for c in conditions if c.pk in group.condition_ids]
-        table = {slug: cells for slug, cells in design_table(design, tally, inside).items() if _any_trials(cells)}
-        result = factorial(table, confidence)
-        for effect in EFFECTS:
-            found = result.effects[effect]
-            if found is not None:
-                point = EffectPoint(
-                    labels[effect], group.label, 100 * found.estimate, 100 * found.low, 100 * found.high
-                )
-                if effect == "interaction":
-                    sentence = interaction_sentence(*design.names, found)
-                else:
-                    sentence = effect_sentence(labels[effect], found)
-                lines.append(EffectLine(point, found.p, sentence))
-        if group.label == "all" and result.left_out:
-            notes.append(f"Effects leave out {', '.join(result.left_out)}: a cell of the design has no trials there.")
-    return tuple(lines), tuple(notes)
-
-
-def effect_labels(design: Design) -> dict[str, str]:
-    """Effects in words: "world grounding" for grounded - ungrounded, else "method cgvd over baseline"."""
-
-    def label(name: str, levels: tuple[str, str]) -> str:
-        return f"{name} grounding" if set(levels) == set(GROUNDING) else f"{name} {levels[1]} over {levels[0]}"
-
-    a, b = (label(name, levels) for name, levels in zip(design.names, design.levels, strict=True))
-    return {"main_a": a, "main_b": b, "interaction": "interaction"}
-
-
-def cell_means(
-    design: Design, tally: Tally, conditions: Sequence[Condition], confidence: float
-) -> tuple[CellMean, ...]:
-    """Pooled rates of the four cells, low level of the first factor first."""
-    table: Table = pooled(design_table(design, tally, conditions))
-    means = []
-    for (high_a, high_b), count in sorted(zip(CELLS, table["all"], strict=True)):
-        result = rate(*count, confidence)
-        if result.rate is not None and result.low is not None and result.high is not None:
-            levels = design.levels[0][high_a], design.levels[1][high_b]
-            means.append(CellMean(*levels, result.rate, result.low, result.high))
-    return tuple(means)
-
-
 def stage_curves(arms: Sequence[Arm], tally: Tally) -> tuple[StageCurve, ...]:
     """Share of each arm's trials that reached each stage; trials without a stage are left out."""
     curves = []
@@ -299,7 +209,3 @@ def time_curves(arms: Sequence[Arm], groups: Sequence[TimeGroup], tally: Tally) 
             seconds = tuple(TIME_STEP_S * i for i in range(last + 2))
             curves.append(TimeCurve(arm.name, total, seconds, tuple(share)))
     return tuple(curves)
-
-
-def _any_trials(cells: Sequence[Count]) -> bool:
-    return any(cell.trials for cell in cells)

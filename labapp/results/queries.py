@@ -7,7 +7,7 @@ from django.urls import reverse
 from frontend.dashboards.content import Choice, Content, Counts
 from frontend.dashboards.filters import Filters, format_filters
 from labapp.accounts.models import User
-from labapp.results import analysis
+from labapp.results import analysis, effects
 from labapp.results.access import current_viewer, sees_names, visible_study
 from labapp.results.arms import Arm, study_arms, study_conditions
 from labapp.results.checks import find_cautions
@@ -67,7 +67,7 @@ def study_content(study: Study, user: User, filters: Filters) -> Content:
     conditions = [c for c in study_conditions(study) if not filters.conditions or c.slug in filters.conditions]
     columns = analysis.table_groups(conditions)
     is_simulated = study.is_simulated or bool(study.cell and study.cell.is_simulated)
-    effects = _effects(arms, conditions, tally, filters.confidence, with_names)
+    effect_fields = _effects(arms, conditions, tally, filters.confidence, with_names)
     times = time_groups(trials)
     pairs, letters, test = analysis.comparisons(arms, conditions, tally, filters.confidence)
     rows = analysis.table_rows(
@@ -80,7 +80,7 @@ def study_content(study: Study, user: User, filters: Filters) -> Content:
         letters,
         analysis.latencies(times),
     )
-    notes = (*_deviations(study), *analysis.cautions(arms, conditions, groups), *effects.pop("notes", ()))
+    notes = (*_deviations(study), *analysis.cautions(arms, conditions, groups), *effect_fields.pop("notes", ()))
     return Content(
         slug=study.slug,
         name=study.name,
@@ -100,7 +100,7 @@ def study_content(study: Study, user: User, filters: Filters) -> Content:
         times=analysis.time_curves(arms, times, tally),
         exports=_exports(study, filters),
         notes=notes,
-        **effects,
+        **effect_fields,
     )
 
 
@@ -114,15 +114,15 @@ def _effects(
 ) -> dict:
     if not with_names:
         return {"effects_missing": HIDDEN_EFFECTS}
-    design = analysis.find_design(arms)
+    design = effects.find_design(arms)
     if design is None:
         return {"effects_missing": NO_DESIGN}
-    lines, notes = analysis.effect_lines(design, tally, conditions, confidence)
+    lines, notes = effects.effect_lines(design, tally, conditions, confidence)
     if any(len(cell) > 1 for cell in design.cells):
         notes = (*notes, "Some cells of the design hold several arms; effects add their trials up.")
     return {
         "effects": lines,
-        "cell_means": analysis.cell_means(design, tally, conditions, confidence),
+        "cell_means": effects.cell_means(design, tally, conditions, confidence),
         "factor_names": design.names,
         "notes": notes,
     }

@@ -68,7 +68,7 @@ def _study() -> tuple[Any, Any]:
     from labapp.accounts.models import Role, User
     from labapp.studies.models import Condition, PolicyArm, Study
 
-    study = Study.objects.create(name="Benchmark", slug="benchmark", is_imported=True)
+    study = Study.objects.create(name="Benchmark", slug="benchmark")
     for i in range(5):
         Condition.objects.create(study=study, slug=f"c{i}", label=f"C{i}", order=i, is_shifted=i > 0)
         factors = {"world": GROUNDING[i // 2], "behavior": GROUNDING[i % 2]} if i < 4 else {}
