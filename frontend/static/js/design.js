@@ -22,3 +22,24 @@ document.addEventListener("htmx:afterSwap", draw);
 document.addEventListener("themechange", draw);
 if (window.Plotly) draw();
 else addEventListener("load", draw);
+
+// Ctrl+S (or Cmd+S) saves the draft; leaving with unsaved fields asks first.
+const form = document.getElementById("design");
+let isChanged = false;
+
+function onKey(event) {
+  if (event.key.toLowerCase() !== "s" || !(event.ctrlKey || event.metaKey)) return;
+  event.preventDefault();
+  form.querySelector('button[value="save"]').click();
+}
+
+function onLeave(event) {
+  if (isChanged) event.preventDefault();
+}
+
+if (form) {
+  form.addEventListener("change", () => (isChanged = true));
+  form.addEventListener("submit", () => (isChanged = false));
+  document.addEventListener("keydown", onKey);
+  addEventListener("beforeunload", onLeave);
+}

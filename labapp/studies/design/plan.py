@@ -111,9 +111,14 @@ class AnalysisPlan:
         if unknown:
             raise PlanError(unknown[0], f"The plan has no field {', '.join(unknown)}.")
         read = dict(values)
-        read["primary"] = tuple(read.get("primary", ()))
-        read["margins"] = tuple(Margin(**margin) for margin in read.get("margins", ()))
-        return cls(**read)
+        if isinstance(read.get("primary"), str):
+            raise PlanError("primary", "The primary comparisons are a list of keys.")
+        try:
+            read["primary"] = tuple(read.get("primary", ()))
+            read["margins"] = tuple(Margin(**margin) for margin in read.get("margins", ()))
+            return cls(**read)
+        except (TypeError, AttributeError) as error:
+            raise PlanError("analysis_plan", f"The plan cannot be read: {error}.") from error
 
     def kept_to(self, codes: Collection[str]) -> "AnalysisPlan":
         """The plan without what names an arm that is not among ``codes``."""

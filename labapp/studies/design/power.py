@@ -1,8 +1,8 @@
 """What a design can show, from assumed success rates: pure, before any trial is run.
 
 Effects of the 2 x 2 design use the normal test of the contrast (and a simulation of the interval that the results page
-shows, as a check); two arms are compared exactly, over every possible pair of counts. The schedule pairs arms by block,
-which these figures do not count on.
+shows, as a check); two arms are compared by Boschloo's test, over every possible pair of counts, up to LARGEST_EXACT
+trials each, and by the normal formula above. The schedule pairs arms by block, which these figures do not count on.
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,6 @@ from labapp.statistics.factorial import CELLS
 from labapp.statistics.power import (
     EFFECTS,
     contrast_error,
-    detectable_difference,
     detectable_interaction,
     detectable_main_effect,
     factorial_power,
@@ -33,6 +32,7 @@ TARGET = 0.8
 CURVE_POINTS = 16
 SMALLEST_CURVE = 120
 LARGEST_CURVE = 400
+LARGEST_EXACT = 150  # above it the normal formula is as good and the tables are slow
 
 
 @dataclass(frozen=True)
@@ -168,24 +168,21 @@ def _simulated(question: Question, p: NDArray, arms_per_cell: NDArray) -> dict[s
 def _pair(question: Question, first: Assumed, second: Assumed) -> Power:
     key = f"{first.code}:{second.code}"
     effect = first.rate - second.rate
-    error = contrast_error([first.rate, second.rate], 1, [1, -1])
     n, is_primary = question.trials, key in question.primary
 
     def power_at(trials: int, alpha: float = question.alpha) -> float:
-        return _exact(first.rate, second.rate, trials, alpha)
+        return _pair_power(first.rate, second.rate, trials, alpha)
 
     return Power(
         key,
         f"{first.name} and {second.name}",
         is_primary,
         effect,
-        tuple(power_at(trials) if 0 < trials <= LARGEST_CURVE else None for _, trials in question.groups),
-        power_at(n, question.strict_alpha)
-        if 0 < n <= LARGEST_CURVE and is_primary and question.strict_alpha < question.alpha
-        else None,
+        tuple(power_at(trials) if trials else None for _, trials in question.groups),
+        power_at(n, question.strict_alpha) if n and is_primary and question.strict_alpha < question.alpha else None,
         None,
-        _detectable(min(first.rate, second.rate), n, question.alpha) if 0 < n <= LARGEST_CURVE else None,
-        trials_for_power(lambda m: normal_power(effect, error / m**0.5, question.alpha), TARGET) if effect else None,
+        _detectable(min(first.rate, second.rate), n, question.alpha) if n else None,
+        trials_for_power(lambda m: _normal(first.rate, second.rate, m, question.alpha), TARGET) if effect else None,
         tuple((m, power_at(m)) for m in curve_ns(n)),
     )
 
@@ -195,13 +192,19 @@ def _rejected(n: int, alpha: float) -> NDArray[np.float64]:
     return rejection_table(n, n, alpha)
 
 
+def _pair_power(p1: float, p2: float, n: int, alpha: float) -> float:
+    return _weighted(p1, p2, n, _rejected(n, alpha)) if n <= LARGEST_EXACT else _normal(p1, p2, n, alpha)
+
+
+def _normal(p1: float, p2: float, n: int, alpha: float) -> float:
+    return normal_power(p1 - p2, contrast_error([p1, p2], n, [1, -1]), alpha)
+
+
 @lru_cache(maxsize=256)
 def _detectable(base: float, n: int, alpha: float) -> float | None:
-    return detectable_difference(base, n, TARGET, alpha)
-
-
-def _exact(p1: float, p2: float, n: int, alpha: float) -> float:
-    return _weighted(p1, p2, n, _rejected(n, alpha))
+    """Smallest rise over `base` that n trials per arm detect, in thousandths."""
+    rises = np.arange(1, round(1000 * (1 - base)) + 1) / 1000
+    return next((float(r) for r in rises if _pair_power(min(base + float(r), 1.0), base, n, alpha) >= TARGET), None)
 
 
 def _weighted(p1: float, p2: float, n: int, decided: NDArray[np.float64]) -> float:

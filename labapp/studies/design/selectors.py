@@ -1,11 +1,13 @@
 """Reading a design: its plan, what stands in the way of locking it, and the question of its power."""
 
+import json
 from collections.abc import Mapping, Sequence
 
 from labapp.results.arms import Arm, study_arms
 from labapp.results.effects import effect_labels, find_design
-from labapp.studies.design.plan import EFFECTS, AnalysisPlan, pair_keys
+from labapp.studies.design.plan import EFFECTS, AnalysisPlan, PlanError, pair_keys
 from labapp.studies.design.power import Assumed, Question
+from labapp.studies.design.wording import plan_facts
 from labapp.studies.models import Condition, Study
 from labapp.studies.services import condition_plans
 
@@ -21,8 +23,20 @@ EXAMPLE_BASELINE = 0.52
 
 
 def study_plan(study: Study) -> AnalysisPlan:
-    """The declared analysis plan, or the defaults where none was declared."""
-    return AnalysisPlan.from_json(study.analysis_plan)
+    """The declared analysis plan; the defaults where none was declared, or where it is none of ours."""
+    try:
+        return AnalysisPlan.from_json(study.analysis_plan)
+    except PlanError:
+        return AnalysisPlan()
+
+
+def plan_in_words(study: Study, arms: Sequence[Arm]) -> list[tuple[str, str]]:
+    """The declared plan as (what, in words); one that is none of ours stands as it was recorded."""
+    try:
+        plan = AnalysisPlan.from_json(study.analysis_plan)
+    except PlanError:
+        return [("As recorded", json.dumps(study.analysis_plan, ensure_ascii=False))]
+    return plan_facts(plan, comparison_labels(arms), {arm.code: arm.name for arm in arms})
 
 
 def assumed_rates(arms: Sequence[Arm], plan: AnalysisPlan) -> dict[str, float]:

@@ -33,9 +33,7 @@ def design_update(*, study: Study, design: Design) -> Study:
     Raises:
         ValidationError: the study is no draft, or a condition is named twice.
     """
-    study = Study.objects.select_for_update().get(pk=study.pk)
-    if study.status != Study.Status.DRAFT:
-        raise ValidationError("The design is locked: change it by an amendment with a reason.")
+    study = _draft(study)
     study.question, study.time_limit_s, study.seed = design.question, design.time_limit_s, design.seed
     study.object_names = sorted(design.object_names)
     arms_set(study, design.policies)
@@ -44,6 +42,28 @@ def design_update(*, study: Study, design: Design) -> Study:
     study.analysis_plan = design.plan.kept_to(codes).to_json()
     study.full_clean(exclude=["created_by"])
     study.save()
+    return study
+
+
+@transaction.atomic
+def plan_update(*, study: Study, plan: AnalysisPlan) -> Study:
+    """Declare the analysis plan of a draft.
+
+    Raises:
+        ValidationError: the study is no draft, or the plan names an arm that there is not.
+    """
+    study = _draft(study)
+    if plan.kept_to(set(study.arms.values_list("code", flat=True))) != plan:
+        raise ValidationError({"analysis_plan": "The plan names an arm that the study does not have."})
+    study.analysis_plan = plan.to_json()
+    study.save(update_fields=["analysis_plan"])
+    return study
+
+
+def _draft(study: Study) -> Study:
+    study = Study.objects.select_for_update().get(pk=study.pk)
+    if study.status != Study.Status.DRAFT:
+        raise ValidationError("The design is locked: change it by an amendment with a reason.")
     return study
 
 

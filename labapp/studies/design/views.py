@@ -120,13 +120,10 @@ def draft_page(request: HttpRequest, sent: DesignForms, status: int = 200) -> Ht
 
 
 def locked_page(request: HttpRequest, study: Study, failed: AmendForm | None = None, status: int = 200) -> HttpResponse:
-    arms, plan = study_arms(study, with_names=True), selectors.study_plan(study)
-    labels = selectors.comparison_labels(arms)
+    arms = study_arms(study, with_names=True)
     context = {
         "study": study,
-        "plan_facts": wording.plan_facts(plan, labels, {arm.code: arm.name for arm in arms}),
-        "arms": arms,
-        "conditions": study.conditions.all(),
+        "plan_facts": selectors.plan_in_words(study, arms),
         "blocking": selectors.blocking_facts(study, list(study.conditions.all())),
         "deviations": study_deviations(study),
         "amendments": [] if study.is_imported else amendment_forms(study, failed),

@@ -174,3 +174,14 @@ def test_a_study_whose_arms_form_no_design_compares_pairs(researcher, browser_of
     client = browser_of(researcher)
     assert "no 2 × 2 design" in client.get(url(study)).content.decode()
     assert "one and two" in client.get(url(study, "power/")).content.decode()
+
+
+def test_a_plan_that_is_none_of_ours_stands_as_it_was_recorded(draft, researcher, browser_of):
+    from labapp.studies import services
+    from tests.labapp.studies.design.conftest import NOW
+
+    draft.analysis_plan = {"primary": "world & behavior"}
+    draft.save()
+    assert browser_of(researcher).get(url(draft)).status_code == 200
+    services.study_lock(study=draft, actor=researcher, now=NOW)
+    assert "world &amp; behavior" in browser_of(researcher).get(url(draft)).content.decode()

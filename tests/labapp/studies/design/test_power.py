@@ -99,3 +99,10 @@ def test_holm_asks_more_of_the_first_of_several():
 def test_curves_end_beyond_the_planned_number():
     assert max(curve_ns(50)) >= 100
     assert curve_ns(0) == [n for n in curve_ns(0) if n > 0]
+
+
+def test_a_large_design_is_planned_by_the_normal_formula_without_a_jump():
+    pairs = [{p.key: p for p in design_power(question(n=n)).pairs}["A10:C30"] for n in (150, 151, 1000)]
+    assert pairs[1].powers[0] == pytest.approx(pairs[0].powers[0], abs=0.03)
+    assert pairs[2].powers[0] > 0.99
+    assert pairs[2].detectable < pairs[1].detectable < 0.2

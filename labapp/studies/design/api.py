@@ -1,0 +1,106 @@
+"""A study's plan with its power, and its amendments, over REST."""
+
+from typing import Any
+
+from django.core.exceptions import ValidationError as Refused
+from django.shortcuts import get_object_or_404
+from django.utils import timezone
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from labapp.accounts.roles import RESEARCH, HasRole
+from labapp.api import ServiceErrorsMixin, checked
+from labapp.live.trials import study_changed
+from labapp.studies import amendments
+from labapp.studies.design.plan import AnalysisPlan, PlanError
+from labapp.studies.design.power import design_power
+from labapp.studies.design.selectors import design_problems, study_question
+from labapp.studies.design.services import plan_update
+from labapp.studies.deviations import study_deviations
+from labapp.studies.models import PolicyArm, Study
+
+
+class AmendmentSerializer(serializers.Serializer):
+    kind = serializers.ChoiceField(choices=["trials", "time-limit", "withdraw", "note"])
+    reason = serializers.CharField(max_length=4000)
+    time_limit_s = serializers.FloatField(required=False, help_text="Of a time-limit.")
+    arm = serializers.CharField(required=False, help_text="Code of the arm to withdraw.")
+    extra = serializers.DictField(
+        child=serializers.IntegerField(min_value=0), required=False, help_text="Condition -> more trials per arm."
+    )
+
+
+class StudyView(ServiceErrorsMixin, APIView):
+    permission_classes = [HasRole.of(*RESEARCH)]
+
+    @staticmethod
+    def study(slug: str) -> Study:
+        return get_object_or_404(Study.objects.select_related("cell"), slug=slug)
+
+
+class StudyPlan(StudyView):
+    """The declared analysis plan and the power of the design under its assumed rates."""
+
+    @extend_schema(responses=OpenApiTypes.OBJECT, summary="Analysis plan and power")
+    def get(self, request: Request, slug: str) -> Response:
+        return Response(plan_facts(self.study(slug)))
+
+    @extend_schema(request=OpenApiTypes.OBJECT, responses=OpenApiTypes.OBJECT, summary="Declare the plan of a draft")
+    def put(self, request: Request, slug: str) -> Response:
+        if not isinstance(request.data, dict):
+            raise Refused("The plan is an object.")
+        try:
+            plan = AnalysisPlan.from_json(request.data)
+        except PlanError as error:
+            raise Refused({error.field: str(error)}) from error
+        return Response(plan_facts(plan_update(study=self.study(slug), plan=plan)))
+
+
+def plan_facts(study: Study) -> dict[str, Any]:
+    question = study_question(study)
+    report = design_power(question)
+    return {
+        "plan": study.analysis_plan,
+        "trials_per_arm": dict(question.groups),
+        "assumed_rates": {arm.code: arm.rate for arm in question.arms},
+        "effects": [comparison._asdict() for comparison in report.effects],
+        "pairs": [comparison._asdict() for comparison in report.pairs],
+        "margins": [claim._asdict() for claim in report.claims],
+        "problems": design_problems(study),
+    }
+
+
+class StudyAmendments(StudyView):
+    """What went otherwise than planned, in order; POST amends a locked study."""
+
+    @extend_schema(responses=OpenApiTypes.OBJECT, summary="Deviations from the plan")
+    def get(self, request: Request, slug: str) -> Response:
+        return Response([vars(deviation) for deviation in study_deviations(self.study(slug))])
+
+    @extend_schema(request=AmendmentSerializer, responses={201: OpenApiTypes.OBJECT}, summary="Amend a locked study")
+    def post(self, request: Request, slug: str) -> Response:
+        study = self.study(slug)
+        values = checked(request, AmendmentSerializer)
+        amend(study, values, reason=values["reason"], actor=request.user, now=timezone.now())
+        study_changed(study)
+        return Response([vars(deviation) for deviation in study_deviations(study)], status=201)
+
+
+def amend(study: Study, values: dict[str, Any], **common: Any) -> None:
+    """One amendment by its kind."""
+    match values["kind"]:
+        case "trials":
+            amendments.trials_add(study=study, extra=values.get("extra", {}), **common)
+        case "time-limit":
+            amendments.time_limit_amend(study=study, time_limit_s=values.get("time_limit_s", 0), **common)
+        case "withdraw":
+            arm = PolicyArm.objects.filter(study=study, code=values.get("arm", "")).first()
+            if arm is None:
+                raise Refused({"arm": "Name an arm of the study by its code."})
+            amendments.arm_amend_withdrawn(study=study, arm=arm, **common)
+        case _:
+            amendments.deviation_note(study=study, **common)
