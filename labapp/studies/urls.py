@@ -3,7 +3,7 @@
 from django.urls import path
 
 from labapp.studies import api, views
-from labapp.studies.design.urls import urlpatterns as design_urlpatterns
+from labapp.studies.design import urls as design
 from labapp.studies.importing import urls as importing
 
 app_name = "studies"
@@ -21,12 +21,13 @@ urlpatterns = [
     path("studies/<slug:slug>/trials/<uuid:trial_id>/", views.trial, name="trial"),
     path("studies/<slug:slug>/trials/<uuid:trial_id>/correct/", views.trial_correct, name="trial_correct"),
     path("studies/<slug:slug>/trials/<uuid:trial_id>/series/", views.series, name="series"),
-    *design_urlpatterns,
+    *design.urlpatterns,
 ]
 
 api_urlpatterns = [
     path("studies/", api.StudyList.as_view(), name="studies"),
     *importing.api_urlpatterns,
+    *design.api_urlpatterns,
     path("studies/<slug:slug>/", api.StudyDetail.as_view(), name="study"),
     path("studies/<slug:slug>/lock/", api.StudyLock.as_view(), name="study-lock"),
     path("studies/<slug:slug>/unblind/", api.StudyUnblind.as_view(), name="study-unblind"),
