@@ -15,6 +15,8 @@ from django.conf import settings
 from redis import asyncio as redis
 from redis.exceptions import RedisError
 
+from labapp.settings.backends import PATIENT_SOCKET
+
 logger = logging.getLogger(__name__)
 
 JOINTS = 255
@@ -61,7 +63,7 @@ class FrameHub:
 
     def __init__(self) -> None:
         self._client = redis.from_url(settings.REDIS_URL)
-        self._listener = redis.from_url(settings.REDIS_URL, socket_timeout=None, health_check_interval=15)
+        self._listener = redis.from_url(settings.REDIS_URL, **PATIENT_SOCKET, health_check_interval=15)
         self._boxes: dict[str, set[Mailbox]] = defaultdict(set)
         self._readers: dict[str, asyncio.Task[None]] = {}
 
@@ -87,9 +89,8 @@ class FrameHub:
             return
         del self._boxes[cell]
         reader = self._readers.pop(cell)
-        while not reader.done():  # redis-py loses a cancellation that meets it while it connects
-            reader.cancel()
-            await asyncio.wait({reader}, timeout=0.2)
+        reader.cancel()
+        await asyncio.wait({reader})
 
     async def _read(self, cell: str, boxes: Collection[Mailbox]) -> None:
         while True:

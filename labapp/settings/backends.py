@@ -25,8 +25,9 @@ NOT_STARTED = {
 
 
 # Channels waits for messages 5 s at a time; redis-py gives up on a silent socket after 5 s unless told otherwise, which
-# would end every quiet websocket.
-CHANNELS_SOCKET_TIMEOUT = 30
+# would end every quiet websocket. With any timeout it sends through asyncio.wait_for, which in Python 3.11 can lose a
+# cancellation: a websocket that closes at once would then never end. So: none, and the system's keepalive instead.
+PATIENT_SOCKET = {"socket_timeout": None, "socket_keepalive": True}
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,7 @@ def backend_settings(known: dict[str, str], prefix: str = "groundlab") -> dict[s
             "default": {
                 "BACKEND": "channels_redis.core.RedisChannelLayer",
                 "CONFIG": {
-                    "hosts": [{"address": redis_url, "socket_timeout": CHANNELS_SOCKET_TIMEOUT}],
+                    "hosts": [{"address": redis_url, **PATIENT_SOCKET}],
                     "prefix": f"{prefix}-channels",
                     "capacity": 200,
                     "expiry": 30,
