@@ -103,6 +103,7 @@ class Content:
     effects_missing: str = ""
     comparisons: tuple[ComparisonLine, ...] = ()
     comparison_test: str = ""
+    margins: tuple[str, ...] = ()
     paired: tuple[PairedLine, ...] = ()
     factor_names: tuple[str, str] = ("world", "behavior")
     cell_means: tuple[CellMean, ...] = ()

@@ -32,6 +32,7 @@ def page_body(content: Content, filters: Filters, theme: str) -> list[Any]:
         card("Success", graph("success-bars", figures.success_bars(content.bars, theme_name=theme)), percent),
         *_effects(content, theme),
         *_comparisons(content),
+        *_margins(content),
         *_paired(content),
         html.Div([*_interaction(content, theme), *_how_trials_end(content, theme)], className="grid wide-cells"),
     ]
@@ -52,6 +53,13 @@ def _comparisons(content: Content) -> list[Any]:
     note = f"{content.comparison_test} tests, Holm-adjusted; arms that share a letter: no difference shown"
     table = html.Details([html.Summary("All pairs"), comparisons_table(content.comparisons)])
     return [card("Arms compared", table, note)]
+
+
+def _margins(content: Content) -> list[Any]:
+    if not content.margins:
+        return []
+    sentences = html.Div(html.Ul([html.Li(text) for text in content.margins]), className="effects-list")
+    return [card("Declared margins", sentences, "declared before the data; each tested at the plan's level")]
 
 
 def _paired(content: Content) -> list[Any]:

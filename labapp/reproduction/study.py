@@ -8,11 +8,14 @@ from labapp.accounts.models import Role, User
 from labapp.policies.models import Policy
 from labapp.reproduction.chain import Chain
 from labapp.studies.automatic import Tally, auto_operate
+from labapp.studies.design.plan import EFFECTS, AnalysisPlan
+from labapp.studies.design.services import plan_update
 from labapp.studies.models import Study
 from labapp.studies.selectors import slots_open
 from labapp.studies.services import study_create, study_finish, study_lock, study_unblind
 
 QUESTION = "What do world grounding and behavior grounding each add to co-training, nominally and under shift?"
+PLAN = AnalysisPlan(primary=EFFECTS, adjustment="holm")
 
 
 def automation_user() -> User:
@@ -39,6 +42,7 @@ def study_ensure(chain: Chain) -> Study:
             seed=chain.preset.seed,
             question=QUESTION,
         )
+        study = plan_update(study=study, plan=PLAN)
     if study.status == Study.Status.DRAFT:
         study = study_lock(study=study, actor=chain.actor, now=timezone.now())
     return study

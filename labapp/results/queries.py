@@ -11,6 +11,7 @@ from labapp.results import analysis, effects
 from labapp.results.access import current_viewer, sees_names, visible_study
 from labapp.results.arms import Arm, study_arms, study_conditions
 from labapp.results.checks import find_cautions
+from labapp.results.declared import declared_plan, looking_notes, margin_sentences
 from labapp.results.paired import paired_lines
 from labapp.results.tallies import OutcomeGroup, outcome_groups, selected_trials, time_groups, version_of
 from labapp.studies.deviations import study_deviations
@@ -80,7 +81,13 @@ def study_content(study: Study, user: User, filters: Filters) -> Content:
         letters,
         analysis.latencies(times),
     )
-    notes = (*_deviations(study), *analysis.cautions(arms, conditions, groups), *effect_fields.pop("notes", ()))
+    plan = declared_plan(study)
+    notes = (
+        *looking_notes(study, plan),
+        *_deviations(study),
+        *analysis.cautions(arms, conditions, groups),
+        *effect_fields.pop("notes", ()),
+    )
     return Content(
         slug=study.slug,
         name=study.name,
@@ -93,6 +100,7 @@ def study_content(study: Study, user: User, filters: Filters) -> Content:
         rows=rows,
         comparisons=pairs,
         comparison_test=test,
+        margins=margin_sentences(plan, arms, [c.pk for c in conditions], tally) if with_names else (),
         paired=paired_lines(study, arms, trials, filters.confidence),
         bars=analysis.rate_points(arms, analysis.summary_groups(conditions), tally, filters.confidence),
         stages=analysis.stage_curves(arms, tally),
