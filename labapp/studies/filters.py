@@ -2,8 +2,9 @@
 
 import django_filters
 from django import forms
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 
+from labapp.studies.browser.models import TrialFlag, TrialNote
 from labapp.studies.models import FailureMode, Study, Trial
 
 OUTCOMES = [("success", "success"), ("failure", "any failure"), *FailureMode.choices]
@@ -14,7 +15,7 @@ class WordsFilter(django_filters.BaseInFilter, django_filters.CharFilter):
 
 
 class TrialFilter(django_filters.FilterSet):
-    """Arm (by code), condition, status, outcome. Words in the query, never row numbers."""
+    """Arm (by code), condition, status, outcome, flag. Words in the query, never row numbers."""
 
     arm = django_filters.ChoiceFilter(field_name="arm__code", label="Code", empty_label="All codes")
     condition = django_filters.ChoiceFilter(
@@ -24,6 +25,12 @@ class TrialFilter(django_filters.FilterSet):
     status = django_filters.ChoiceFilter(choices=Trial.Status.choices, label="Status", empty_label="Any status")
     outcome = django_filters.ChoiceFilter(
         choices=OUTCOMES, method="by_outcome", label="Outcome", empty_label="Any outcome"
+    )
+    flag = django_filters.ChoiceFilter(
+        choices=[("any", "any flag"), ("note", "any note"), *TrialFlag.Label.choices],
+        method="by_flag",
+        label="Flag",
+        empty_label="Flagged or not",
     )
     block = django_filters.NumberFilter(field_name="slot__block", label="Block", widget=forms.HiddenInput)
 
@@ -40,3 +47,10 @@ class TrialFilter(django_filters.FilterSet):
         if value in ("success", "failure"):
             return trials.filter(is_success=value == "success")
         return trials.filter(failure_mode=value)
+
+    def by_flag(self, trials: QuerySet[Trial], name: str, value: str) -> QuerySet[Trial]:
+        model = TrialNote if value == "note" else TrialFlag
+        there = model.objects.filter(trial=OuterRef("pk"), deleted_at=None)
+        if value in TrialFlag.Label.values:
+            there = there.filter(label=value)
+        return trials.filter(Exists(there))

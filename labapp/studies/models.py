@@ -339,3 +339,7 @@ class TrialVideo(models.Model):
 
     def __str__(self) -> str:
         return f"{self.camera} video of {self.trial}"
+
+
+# Django looks for an app's models in this module: those of the trial browser come with it.
+from labapp.studies.browser import models as browser_models  # noqa: E402, F401

@@ -3,6 +3,7 @@
 from django.urls import path
 
 from labapp.studies import api, views
+from labapp.studies.browser import urls as browser
 from labapp.studies.design import urls as design
 from labapp.studies.importing import urls as importing
 
@@ -22,6 +23,7 @@ urlpatterns = [
     path("studies/<slug:slug>/trials/<uuid:trial_id>/correct/", views.trial_correct, name="trial_correct"),
     path("studies/<slug:slug>/trials/<uuid:trial_id>/series/", views.series, name="series"),
     *design.urlpatterns,
+    *browser.urlpatterns,
 ]
 
 api_urlpatterns = [
@@ -41,4 +43,5 @@ api_urlpatterns = [
     path("trials/<uuid:trial_id>/invalidate/", api.TrialInvalidate.as_view(), name="trial-invalidate"),
     path("trials/<uuid:trial_id>/stop/", api.TrialStop.as_view(), name="trial-stop"),
     path("cells/<slug:slug>/stop/", api.CellStop.as_view(), name="cell-stop"),
+    *browser.api_urlpatterns,
 ]

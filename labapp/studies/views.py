@@ -22,6 +22,11 @@ from labapp.live.agents import agent_for
 from labapp.live.trials import study_changed
 from labapp.live.views import camera_views
 from labapp.studies import services, trials
+from labapp.studies.browser.neighbours import neighbours
+from labapp.studies.browser.remarks import with_remark_counts
+from labapp.studies.browser.saved import filter_query, filters_for
+from labapp.studies.browser.timeline import trial_events
+from labapp.studies.browser.views import remarks_context
 from labapp.studies.console import console_choices, console_state
 from labapp.studies.export import trial_rows
 from labapp.studies.filters import TrialFilter
@@ -124,10 +129,11 @@ def changed(request: HttpRequest, slug: str, service: Any, done: str, *, reason:
 def trial_list(request: HttpRequest, slug: str) -> HttpResponse:
     found = get_object_or_404(Study, slug=slug)
     chosen = filtered(request, found)
-    page = Paginator(chosen.qs, PAGE_SIZE).get_page(request.GET.get("page"))
+    page = Paginator(with_remark_counts(chosen.qs), PAGE_SIZE).get_page(request.GET.get("page"))
     query = request.GET.copy()
     query.pop("page", None)
     context = {"study": found, "filter": chosen, "page": page, "query": query.urlencode()}
+    context |= {"saved_filters": filters_for(found, request.user), "kept_query": filter_query(found, query.urlencode())}
     return render(request, "studies/trials.html", context | {"sees_policies": sees_policies(request.user, found)})
 
 
@@ -166,25 +172,16 @@ def trial(request: HttpRequest, slug: str, trial_id: UUID) -> HttpResponse:
 
 
 def trial_page(request: HttpRequest, found: Trial, form: OutcomeForm, status: int = 200) -> HttpResponse:
-    context = {
-        "study": found.study,
-        "trial": found,
+    context = remarks_context(found) | {
         "videos": found.videos.select_related("media"),
         "revisions": found.revisions.select_related("actor"),
         "agent_events": found.agent_events.all(),
+        "events": trial_events(found),
         "sees_policies": sees_policies(request.user, found.study),
         "form": form,
-        "neighbours": neighbours(found),
+        "neighbours": neighbours(found, request.GET.urlencode()),
     }
     return render(request, "studies/trial.html", context, status=status)
-
-
-def neighbours(found: Trial) -> dict[str, Trial | None]:
-    others = found.study.trials.select_related("study")
-    return {
-        "previous": others.filter(started_at__lt=found.started_at).order_by("-started_at").first(),
-        "next": others.filter(started_at__gt=found.started_at).order_by("started_at").first(),
-    }
 
 
 @require_POST

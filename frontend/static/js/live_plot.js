@@ -53,13 +53,21 @@ export class JointPlot {
 
   drawLegend() {
     const entries = this.indices.map((index, order) => swatch(this.names[index].replaceAll("_", " "), colorOf(order)));
-    if (this.data.dashed) entries.push(swatch("commanded", "var(--text-faint)", true));
+    if (this.data.dashed) entries.push(swatch(this.data.dashedLabel ?? "commanded", "var(--text-faint)", true));
     this.legend?.replaceChildren(...entries);
   }
 
   show(data) {
     this.data = data;
     this.draw();
+  }
+
+  // The time under a point `x` pixels from the left edge of the plot; null while there is nothing to point at.
+  timeAt(x) {
+    const { times } = this.data;
+    if (times.length < 2) return null;
+    const share = (x - MARGIN.left) / (this.canvas.clientWidth - MARGIN.left - MARGIN.right);
+    return times[0] + Math.min(1, Math.max(0, share)) * (times.at(-1) - times[0]);
   }
 
   draw(playhead = this.playhead) {
@@ -75,8 +83,17 @@ export class JointPlot {
     drawAxes(context, scale, width, height);
     dashed.forEach((line, order) => drawLine(context, times, line, scale, colorOf(order), [4, 3]));
     solid.forEach((line, order) => drawLine(context, times, line, scale, colorOf(order), []));
+    for (const time of this.data.marks ?? []) drawMark(context, scale.x(time), height);
     if (playhead !== undefined) drawPlayhead(context, scale.x(playhead), height);
   }
+}
+
+function drawMark(context, x, height) {
+  context.strokeStyle = getComputedStyle(document.documentElement).getPropertyValue("--line-strong");
+  context.lineWidth = 1;
+  context.setLineDash([2, 3]);
+  line(context, x, MARGIN.top, x, height - MARGIN.bottom);
+  context.setLineDash([]);
 }
 
 function swatch(text, color, isDashed = false) {
@@ -102,6 +119,7 @@ function scaleOf(times, lines, width, height, zero) {
   let high = -Infinity;
   for (const line of lines) {
     for (const value of line) {
+      if (value === null) continue;
       if (value < low) low = value;
       if (value > high) high = value;
     }
@@ -152,7 +170,7 @@ function drawLine(context, times, values, scale, color, dash) {
   context.lineWidth = 1.5;
   context.setLineDash(dash);
   context.beginPath();
-  times.forEach((time, i) => context.lineTo(scale.x(time), scale.y(values[i])));
+  times.forEach((time, i) => values[i] !== null && context.lineTo(scale.x(time), scale.y(values[i])));
   context.stroke();
   context.setLineDash([]);
 }

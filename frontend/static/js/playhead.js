@@ -67,15 +67,27 @@ export class Playhead {
       this.pause();
       return;
     }
-    for (const video of this.videos) {
-      if (Math.abs(video.element.currentTime - video.from - this.time) > DRIFT_S * this.rate) this.#place(video);
-    }
+    for (const video of this.videos) this.#follow(video);
     this.#tell();
     requestAnimationFrame((next) => this.#tick(next));
   }
 
+  // A video that has not begun, or is over, stands still; any other one plays and is put right when it drifts.
+  #follow(video) {
+    const { element, from } = video;
+    const wanted = from + this.time;
+    if (wanted < 0 || wanted >= element.duration) {
+      if (element.paused) return;
+      element.pause();
+      this.#place(video);
+      return;
+    }
+    if (element.paused) element.play().catch(() => {});
+    if (Math.abs(element.currentTime - wanted) > DRIFT_S * this.rate) this.#place(video);
+  }
+
   #place({ element, from }) {
-    if (element.readyState > 0) element.currentTime = from + this.time;
+    if (element.readyState > 0) element.currentTime = Math.max(0, from + this.time);
   }
 
   #tell() {

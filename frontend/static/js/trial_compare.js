@@ -1,0 +1,48 @@
+// Two trials on one playhead: videos side by side, joints of both in one plot, aligned at the start or at an event.
+import { JointPlot, numberedNames } from "./live_plot.js";
+import { offsetsAt, together } from "./series.js";
+import { TrialPlayer } from "./trial_player.js";
+
+const byId = (id) => document.getElementById(id);
+const read = (id) => JSON.parse(byId(id).textContent);
+const root = byId("comparison");
+const events = read("comparison-events");
+const shared = read("shared-events");
+const player = new TrialPlayer(root);
+const plot = new JointPlot(...["joint-plot", "joint-legend", "joint-group"].map(byId));
+const series = {};
+
+const offsets = () => offsetsAt(shared.find((event) => event.key === byId("align").value));
+
+function marks() {
+  const moved = offsets();
+  return ["a", "b"].flatMap((side) =>
+    events[side].map((event) => ({ time: event.time_s - moved[side], label: `${side.toUpperCase()} ${event.label}`, tone: `${event.kind} ${side}` })),
+  );
+}
+
+function show() {
+  player.align(offsets());
+  player.showMarks(marks());
+  if (!series.a || !series.b) return;
+  plot.show({ ...together(series.a, series.b, offsets()), dashedLabel: "B", marks: marks().map((mark) => mark.time) });
+  plot.redraw();
+}
+
+async function load(side) {
+  const answer = await fetch(root.dataset[`${side}Series`]);
+  if (answer.ok) series[side] = await answer.json();
+  else byId("series-note").textContent = `No joints of ${side.toUpperCase()}: ${(await answer.json()).detail}`;
+}
+
+byId("align").addEventListener("change", () => {
+  const address = new URL(location.href);
+  address.searchParams.set("align", byId("align").value);
+  history.replaceState(history.state, "", address);
+  show();
+});
+player.followPlot(plot);
+show();
+await Promise.all([load("a"), load("b")]);
+if (series.a && series.b) plot.setNames(series.a.names.length ? series.a.names : numberedNames(series.a.state.length));
+show();
