@@ -65,13 +65,15 @@ def trial_start(
 
     Raises:
         ValidationError: the study is not locked, or has nothing left to run.
-        TrialConflict: another trial is unfinished, or the slot was taken meanwhile.
+        TrialConflict: another trial is unfinished, the slot was taken meanwhile, or the session is over.
     """
     study = Study.objects.select_for_update().get(pk=study.pk)
     if existing := Trial.objects.filter(pk=trial_id, study=study).first():
         return existing
     if study.status != Study.Status.LOCKED:
         raise ValidationError(f"Trials run only in a locked study; this one is {study.get_status_display()}.")
+    if session is not None and OperatorSession.objects.filter(pk=session.pk, ended_at__isnull=False).exists():
+        raise TrialConflict("Your session was ended, here or by whoever took over: begin a new one first.")
     if unfinished := trial_unfinished(study):
         raise TrialConflict(f"{unfinished.slot} is {unfinished.get_status_display()}: finish it first.")
     expected = slot_next(study)
@@ -138,8 +140,10 @@ def trial_undo(*, trial: Trial, version: int, actor: User | None, now: datetime)
 
     Raises:
         ValidationError: too late; a correction with a reason is the way then.
-        TrialConflict: not confirmed, or changed since ``version``.
+        TrialConflict: not confirmed, changed since ``version``, or the next trial has begun.
     """
+    if (unfinished := trial_unfinished(trial.study)) is not None and unfinished.pk != trial.pk:
+        raise TrialConflict(f"{unfinished.slot} has begun: finish it, then correct this one with a reason.")
     if trial.confirmed_at is None or now - trial.confirmed_at > UNDO_WINDOW:
         raise ValidationError(
             "Undo is possible for ten seconds after scoring: correct the trial with a reason instead."

@@ -138,6 +138,14 @@ def test_undo_works_for_ten_seconds(study, operator):
     assert (undone.status, undone.is_success, undone.failure_mode) == (Trial.Status.PROPOSED, None, "")
 
 
+def test_undo_is_refused_once_the_next_trial_has_begun(study, operator):
+    trial = start(study, operator)
+    scored = trials.trial_confirm(trial=trial, outcome=DROPPED, version=1, actor=operator, now=NOW)
+    start(study, operator)
+    with pytest.raises(TrialConflict, match="has begun"):
+        trials.trial_undo(trial=scored, version=2, actor=operator, now=NOW)
+
+
 def test_a_correction_needs_a_reason_and_keeps_the_old_outcome(study, operator):
     trial = start(study, operator)
     scored = trials.trial_confirm(trial=trial, outcome=DROPPED, version=1, actor=operator, now=NOW)
