@@ -115,6 +115,7 @@ def draft_page(request: HttpRequest, sent: DesignForms, status: int = 200) -> Ht
         "problems": selectors.design_problems(study),
         "blocking": selectors.blocking_facts(study, list(study.conditions.all())),
         "has_effects": "main_a" in sent.comparisons,
+        "is_wrong": status != 200,
     }
     return render(request, "studies/design/draft.html", context, status=status)
 

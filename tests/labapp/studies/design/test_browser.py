@@ -102,6 +102,19 @@ def test_a_table_is_imported_by_its_guessed_mapping(page, live_server, tmp_path)
     assert page.troubles == []
 
 
+def test_on_a_phone_only_the_tables_scroll_sideways(page, live_server, draft: Study) -> None:
+    page.set_viewport_size({"width": 400, "height": 800})
+    page.goto(f"{live_server.url}/studies/{draft.slug}/design/")
+    page.wait_for_selector("#power .power-table")
+    page.get_by_text("Pairs of arms").first.click()
+    page.wait_for_selector("[data-power-figure=pairs] .scatterlayer path")
+    assert page.evaluate("document.documentElement.scrollWidth") == 400
+    page.get_by_label("Trials per arm").first.fill("-5")
+    page.keyboard.press("Control+s")
+    page.wait_for_selector("tr.wrong .errorlist")
+    screenshot(page, "design-phone")
+
+
 def screenshot(page, name: str) -> None:
     """Kept where SCREENSHOTS names a folder."""
     if folder := os.environ.get("SCREENSHOTS"):

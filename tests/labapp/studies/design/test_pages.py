@@ -79,7 +79,8 @@ def test_impossible_numbers_stand_at_their_field_and_change_nothing(
 ):
     answer = post(browser_of(researcher), url(draft), sent(draft, seed=99) | changes)
     assert answer.status_code == 422
-    assert message in answer.content.decode()
+    page = answer.content.decode()
+    assert message in page and "Nothing was saved" in page
     draft.refresh_from_db()
     assert (draft.seed, draft.conditions.count()) == (4, 5)
 
