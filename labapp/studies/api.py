@@ -26,7 +26,7 @@ from labapp.studies.console import console_state, trial_facts
 from labapp.studies.filters import TrialFilter
 from labapp.studies.forms import PRESETS
 from labapp.studies.models import OperatorSession, Study, Trial
-from labapp.studies.sessions import session_end, session_start
+from labapp.studies.sessions import SessionConflict, session_end, session_start
 
 TRIAL_ROWS = ("study__cell", "slot__object", "slot__arm", "slot__condition", "arm", "condition", "operator")
 
@@ -44,7 +44,7 @@ class StudiesView(APIView):
     def handle_exception(self, error: Exception) -> Response:
         if isinstance(error, Refused):
             error = ValidationError(field_errors(error))
-        if isinstance(error, trials.TrialConflict):
+        if isinstance(error, trials.TrialConflict | SessionConflict):
             error = Conflict(str(error))
         return super().handle_exception(error)
 
@@ -122,7 +122,8 @@ class SessionView(StudiesView):
     @extend_schema(request=serializers.SessionSerializer, responses=OpenApiTypes.OBJECT)
     def post(self, request: Request, slug: str) -> Response:
         values = self.data(request, serializers.SessionSerializer)
-        session = session_start(study=get_object_or_404(Study, slug=slug), operator=request.user, **values)
+        study = get_object_or_404(Study, slug=slug)
+        session = session_start(study=study, operator=request.user, now=timezone.now(), **values)
         return Response({"id": session.pk, "started_at": session.started_at}, status=201)
 
     @extend_schema(request=serializers.SessionSerializer, responses={204: None})

@@ -6,7 +6,7 @@ from typing import Any
 from labapp.accounts.models import User
 from labapp.live.agents import agent_for
 from labapp.studies.models import FailureMode, Stage, Study, Trial, TrialSlot
-from labapp.studies.selectors import slot_next, study_progress, trial_unfinished
+from labapp.studies.selectors import session_open, slot_next, study_progress, trial_unfinished
 from labapp.studies.trials import UNDO_WINDOW
 from robots.cell.initial import instruction
 
@@ -21,9 +21,16 @@ def console_state(study: Study, user: User, now: datetime) -> dict[str, Any]:
         "next": slot_facts(slot_next(study)) if study.status == Study.Status.LOCKED else None,
         "trial": trial_facts(unfinished) if unfinished else None,
         "last": last_facts(study, user, now),
+        "session": session_facts(study),
         "agent": {"is_connected": agent is not None, "name": agent.name if agent else ""},
         "now": now,
     }
+
+
+def session_facts(study: Study) -> dict[str, Any] | None:
+    """Who is at the rig now."""
+    session = session_open(study)
+    return {"id": session.pk, "operator": session.operator.get_username()} if session else None
 
 
 def study_facts(study: Study) -> dict[str, Any]:

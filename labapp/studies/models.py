@@ -219,7 +219,8 @@ class OperatorSession(models.Model):
         constraints = [
             models.CheckConstraint(
                 condition=Q(ended_at__isnull=True) | Q(ended_at__gte=F("started_at")), name="session_ends_after_start"
-            )
+            ),
+            models.UniqueConstraint(fields=["study"], condition=Q(ended_at=None), name="one_open_session_per_study"),
         ]
 
     def __str__(self) -> str:

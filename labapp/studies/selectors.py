@@ -3,7 +3,7 @@
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from labapp.accounts.models import Role, User
-from labapp.studies.models import Study, Trial, TrialSlot
+from labapp.studies.models import OperatorSession, Study, Trial, TrialSlot
 
 
 def slots_open(study: Study) -> QuerySet[TrialSlot]:
@@ -24,6 +24,11 @@ def trial_unfinished(study: Study) -> Trial | None:
     """The trial that is running or waits for its outcome; a new one starts only after it."""
     waiting = [Trial.Status.RUNNING, Trial.Status.PROPOSED]
     return study.trials.filter(status__in=waiting).select_related("slot", "arm", "condition").first()
+
+
+def session_open(study: Study) -> OperatorSession | None:
+    """The session that is held on a study now; there is one at most."""
+    return study.sessions.filter(ended_at=None).select_related("operator").first()
 
 
 def study_progress(study: Study) -> dict[str, int]:

@@ -106,3 +106,6 @@ class ReasonSerializer(serializers.Serializer):
 class SessionSerializer(serializers.Serializer):
     device_id = serializers.UUIDField(help_text="Drawn once by the device.")
     checklist = serializers.DictField(child=serializers.BooleanField(), required=False, default=dict)
+    take_over = serializers.BooleanField(
+        required=False, default=False, help_text="End the session that is open on another device."
+    )

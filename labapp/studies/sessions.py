@@ -5,9 +5,13 @@ from uuid import UUID
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
+from django.db.models import F, QuerySet, Value
+from django.db.models.functions import Greatest
+from django.utils import timezone
 
 from labapp.accounts.models import User
 from labapp.studies.models import OperatorSession, Study
+from labapp.studies.selectors import session_open
 
 CHECKLIST = {
     "bins": "Bins empty and in their places",
@@ -18,28 +22,59 @@ CHECKLIST = {
 }
 
 
+class SessionConflict(Exception):
+    """Somebody else, or another device, holds the session of this study; the message says who and since when."""
+
+
 @transaction.atomic
 def session_start(
-    *, study: Study, operator: User, device_id: UUID, checklist: dict[str, bool] | None = None
+    *,
+    study: Study,
+    operator: User,
+    device_id: UUID,
+    now: datetime,
+    checklist: dict[str, bool] | None = None,
+    take_over: bool = False,
 ) -> OperatorSession:
     """Begin a session, or go on with the one that is open on this device.
 
+    Sessions of a study never overlap: one rig, one person who scores. ``take_over`` ends the one open elsewhere.
+    All times are the server's.
+
     Raises:
         ValidationError: the study takes no trials, or a point of the checklist is open.
+        SessionConflict: a session is open on another device or by another operator.
     """
+    study = Study.objects.select_for_update().get(pk=study.pk)
     if study.status != Study.Status.LOCKED:
         raise ValidationError("A session is held on a locked study.")
-    running = OperatorSession.objects.filter(study=study, operator=operator, device_id=device_id, ended_at=None)
-    if (session := running.first()) is not None:
-        return session
+    running = session_open(study)
+    if running is not None and (running.operator_id, running.device_id) == (operator.pk, device_id):
+        return running
+    if running is not None and not take_over:
+        raise SessionConflict(_who_holds(running, operator))
     missing = [label for key, label in CHECKLIST.items() if not (checklist or {}).get(key)]
     if missing:
         raise ValidationError({"checklist": f"Still open: {'; '.join(missing)}."})
+    _end(study.sessions.all(), now)
     return OperatorSession.objects.create(
         study=study, operator=operator, device_id=device_id, checklist=dict.fromkeys(CHECKLIST, True)
     )
 
 
 def session_end(*, study: Study, operator: User, now: datetime) -> int:
-    """End this operator's open sessions of a study; returns how many there were."""
-    return OperatorSession.objects.filter(study=study, operator=operator, ended_at=None).update(ended_at=now)
+    """End this operator's open session of a study; returns how many there were (0 or 1)."""
+    return _end(study.sessions.filter(operator=operator), now)
+
+
+def _end(sessions: QuerySet[OperatorSession], now: datetime) -> int:
+    """A clock that was set back ends a session at its start, never before it."""
+    return sessions.filter(ended_at=None).update(ended_at=Greatest(F("started_at"), Value(now)))
+
+
+def _who_holds(session: OperatorSession, operator: User) -> str:
+    who = "You hold" if session.operator_id == operator.pk else f"{session.operator} holds"
+    since = timezone.localtime(session.started_at)
+    return (
+        f"{who} the session of this study on another device since {since:%H:%M on %d %B}: end it there, or take over."
+    )

@@ -1,7 +1,7 @@
 // The operator console: next trial, start, watch, score, undo. Everything works by keyboard (a foot pedal is a key) and
 // by touch; what was decided waits in the outbox until the lab has it.
 import { LiveFeed, showRate } from "./live_feed.js";
-import { Outbox, messageOf, post } from "./console_queue.js";
+import { Outbox, messageOf, post, postSession } from "./console_queue.js";
 import * as panels from "./console_panel.js";
 import { InvalidDialog } from "./console_invalid.js";
 import { keysOf } from "./console_keys.js";
@@ -84,6 +84,8 @@ class Console {
     if (state.trial?.id !== trialBefore) this.draft = emptyDraft();
     if (state.trial?.status !== "running") this.startedLocally = null;
     if (!isSame) this.render();
+    const isNewer = this.session && Date.parse(state.now) > Date.parse(this.session.started_at);
+    if (isNewer && state.session?.id !== this.session.id) this.forgetSession();
   }
 
   onLink(isUp) {
@@ -151,12 +153,26 @@ class Console {
     const open = boxes.find((box) => !box.checked);
     if (open) return toast(`Still open: ${open.parentElement.textContent}`, "warning");
     const checklist = Object.fromEntries(boxes.map((box) => [box.name, true]));
-    const answer = await post(root.sessionUrl, { device_id: deviceId(), checklist }).catch(() => null);
+    const answer = await postSession(root.sessionUrl, { device_id: deviceId(), checklist }).catch(() => null);
     if (!answer?.ok) return toast(answer ? await messageOf(answer) : "The lab cannot be reached.", "error");
     this.session = await answer.json();
     sessionStorage.setItem(this.sessionKey, JSON.stringify(this.session));
     keepScreenOn();
+    await this.refresh();
     return this.render();
+  }
+
+  async endSession() {
+    const answer = await post(root.sessionUrl, { device_id: deviceId() }, "DELETE").catch(() => null);
+    if (!answer?.ok) return toast(answer ? await messageOf(answer) : "The lab cannot be reached.", "error");
+    return this.refresh();
+  }
+
+  // A session that was ended, here or by somebody who took over, is none any more.
+  forgetSession() {
+    this.session = null;
+    sessionStorage.removeItem(this.sessionKey);
+    this.render();
   }
 
   tickNext() {

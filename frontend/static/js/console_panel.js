@@ -37,7 +37,9 @@ function nextPanel(state, { before, canStart, why }) {
     settings(next, before),
     make("ol", { className: "reset-steps" }, ...next.reset.map((step) => make("li", { textContent: step }))),
     button("start", "Start", "Space", "button primary large big-action", { disabled: !canStart }),
-    why ? make("p", { className: "soft", textContent: why }) : null,
+    make("div", { className: "spread" },
+      make("span", { className: "soft", textContent: why ?? "" }),
+      button("endSession", "End the session", "", "button quiet small")),
   )];
 }
 

@@ -31,6 +31,14 @@ export function post(url, body, method = "POST") {
   return fetch(url, { method, headers, body: JSON.stringify(body), signal: AbortSignal.timeout(15000) });
 }
 
+// Begins a session; when it is held elsewhere, the operator may take over.
+export async function postSession(url, body) {
+  const answer = await post(url, body);
+  if (answer.status !== 409) return answer;
+  const { detail } = await answer.clone().json();
+  return confirm(`${detail}\n\nTake over? The other device can start no further trial.`) ? post(url, { ...body, take_over: true }) : answer;
+}
+
 export async function messageOf(answer) {
   try {
     const body = await answer.json();
