@@ -289,7 +289,9 @@ class Console {
     const isNoteFocused = document.activeElement?.id === "note";
     const canUndo = state.last && ["next", "done"].includes(this.step) && !this.waiting.length;
     const undo = canUndo ? [panels.undoBar(state.last, this.choices)] : [];
+    const ticked = [...document.querySelectorAll("#checks input:checked")].map((box) => box.name);
     byId("panel").replaceChildren(...undo, ...panels.panelOf(this, root.studyUrl));
+    for (const name of ticked) document.querySelector(`#checks [name=${name}]`)?.setAttribute("checked", "");
     if (isNoteFocused) byId("note")?.focus();
     this.tick();
   }

@@ -5,20 +5,53 @@ from collections.abc import Callable
 from pathlib import Path
 from uuid import uuid4
 
+import numpy as np
 import pytest
 
 from labapp.live import uploads
 from labapp.live.trials import events_store
 from labapp.studies.models import Trial
 from robots.agent.protocol import TrialEvent
-from tests.labapp.made import episodes_folder
+from robots.cell.bench import BENCH_CELL
+from robots.episodes import EpisodesWriter, Feature
 
 VIEWS = ("head", "right_wrist", "left_wrist")
+SIZE = 128
 
 
-def recorded(trial: Trial, folder: Path, *, views: tuple[str, ...] = VIEWS, rows: int = 30) -> Trial:
+def scene(x: float | None = None, *, size: int = SIZE) -> np.ndarray:
+    """A drawn cell seen from the head: stripes of a belt, a bin, and a bright object at ``x`` (share of the width)."""
+    down, right = np.mgrid[0:size, 0:size] / size
+    grey = 90 + 35 * np.sin(22 * down) + 25 * np.cos(9 * right) + 50 * ((right > 0.7) & (down > 0.6))
+    if x is not None:
+        grey = np.where((abs(right - x) < 0.08) & (abs(down - 0.4) < 0.08), 235, grey)
+    return np.stack([grey, grey * 0.95, grey * 0.8], axis=-1).clip(0, 255).astype(np.uint8)
+
+
+def write_recording(root: Path, *, views: tuple[str, ...], rows: int, start_x: float) -> None:
+    """One episode in which the object travels to the right."""
+    vector = Feature.vector(BENCH_CELL.joint_names, units="rad")
+    features = {"observation.state": vector, "action": vector}
+    features |= {f"observation.images.{view}": Feature.video(SIZE, SIZE) for view in views}
+    phases = np.arange(len(BENCH_CELL.joint_names)) / 5
+    with (
+        EpisodesWriter.create(root, fps=50, robot_type=BENCH_CELL.name, features=features) as writer,
+        writer.episode(task="pick up the box and place it in the left bin") as episode,
+    ):
+        for row in range(rows):
+            values = np.sin(row / 12 + phases + start_x).astype(np.float32)
+            frame = scene(start_x + 0.4 * row / rows)
+            images = {f"observation.images.{view}": frame for view in views}
+            episode.add({"observation.state": values, "action": values + np.float32(0.05), **images})
+        episode.commit(extra={"outcome": "success"})
+
+
+def recorded(
+    trial: Trial, folder: Path, *, views: tuple[str, ...] = VIEWS, rows: int = 10, start_x: float = 0.3
+) -> Trial:
     """Send a small real recording of the trial: one episode with its videos."""
-    root = episodes_folder(folder / str(trial.pk), n=1, views=views, rows=rows)
+    root = folder / str(trial.pk)
+    write_recording(root, views=views, rows=rows, start_x=start_x)
     files, videos = {}, {}
     for path in sorted(file for file in root.rglob("*") if file.is_file()):
         name, content = path.relative_to(root).as_posix(), path.read_bytes()

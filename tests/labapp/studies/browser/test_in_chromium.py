@@ -1,0 +1,176 @@
+"""The trial browser, the reset overlay and the second screen in a real browser, with live frames over the socket."""
+
+import asyncio
+import io
+import re
+import shutil
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from channels.db import database_sync_to_async as in_thread
+from PIL import Image
+from playwright.async_api import Page, async_playwright, expect
+
+from labapp.accounts.models import User
+from labapp.live.frames import frame_hub
+from labapp.studies.browser.models import RigPicture, TrialNote
+from labapp.studies.models import Trial
+from tests.integration.web_server import ROOT, web_server
+from tests.labapp.studies.browser.conftest import happened, recorded, scene
+from tests.labapp.studies.browser.test_reference import until_paired
+from tests.labapp.studies.conftest import Lab, make_lab
+
+CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
+SHOTS = ROOT / "build" / "screenshots"
+
+pytestmark = [pytest.mark.browser, pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")]
+
+
+@pytest.fixture
+def lab(transactional_db: Any) -> Lab:
+    return make_lab()
+
+
+@pytest.fixture
+def pair(lab: Lab, tmp_path: Path) -> list[Trial]:
+    """Two recorded trials with events; the next slot begins as the second one did."""
+    trials = [lab.confirmed(), until_paired(lab)]
+    for number, trial in enumerate(trials):
+        recorded(trial, tmp_path, rows=60, start_x=0.2 + 0.1 * number)
+        lift = 0.3 + 0.2 * number
+        happened(trial, ("started", 0, {}), ("stage", lift, {"stage": "lift"}), ("finished", 1.1, {}))
+    return trials
+
+
+@pytest.fixture
+def url(lab: Lab, service_environ: dict[str, str], tmp_path: Path) -> Iterator[str]:
+    with web_server(service_environ, tmp_path / "web.log") as (port, _):
+        yield f"http://127.0.0.1:{port}"
+
+
+@asynccontextmanager
+async def signed_in(
+    url: str, user: User, *, theme: str = "light", width: int = 1280, height: int = 900
+) -> AsyncIterator[Page]:
+    errors: list[str] = []
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        viewport = {"width": width, "height": height}
+        context = await browser.new_context(base_url=url, viewport=viewport, color_scheme=theme)
+        page = await context.new_page()
+        page.set_default_timeout(20_000)
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        await page.goto("/login/")
+        await page.fill("[name=username]", user.username)
+        await page.fill("[name=password]", "correct horse")
+        await page.press("[name=password]", "Enter")
+        await page.wait_for_url(lambda address: "/login/" not in address)
+        yield page
+        await browser.close()
+    assert errors == []
+
+
+async def shoot(page: Page, name: str) -> None:
+    SHOTS.mkdir(parents=True, exist_ok=True)
+    await page.screenshot(path=SHOTS / f"{name}.png", full_page=True)
+
+
+@asynccontextmanager
+async def live_camera(cell: str, view: list[Any]) -> AsyncIterator[None]:
+    """Publishes the picture in ``view[0]`` as the newest frame of every camera, until left."""
+
+    async def publish() -> None:
+        while True:
+            file = io.BytesIO()
+            Image.fromarray(view[0]).save(file, "JPEG", quality=92)
+            for camera in range(3):
+                await frame_hub().publish(cell, camera, time.time_ns().to_bytes(8, "big") + file.getvalue())
+            await asyncio.sleep(0.1)
+
+    task = asyncio.create_task(publish())
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+async def test_a_trial_is_played_frame_by_frame_and_remarked_upon(lab, pair, url):
+    first, _ = pair
+    async with signed_in(url, lab.operator) as page:
+        await page.goto(f"/studies/{lab.study.slug}/trials/{first.pk}/?t=0.50")
+        clock = page.locator("#clock")
+        await expect(clock).to_have_text("0.50 s")
+        await expect(page.locator(".timeline-mark")).to_have_count(3)
+        await page.keyboard.press(".")
+        await expect(clock).to_have_text("0.53 s")
+        await page.keyboard.press("[")
+        await expect(clock).to_have_text("0.30 s")
+        await expect(page).to_have_url(re.compile("t=0.30$"))
+        times = await page.eval_on_selector_all(
+            "video", "videos => videos.map((video) => video.currentTime.toFixed(2))"
+        )
+        assert times == ["0.30"] * 3
+        await page.keyboard.press("n")
+        await page.keyboard.type("It hesitates here")
+        await page.click("#remarks button:has-text('Add')")
+        await expect(page.locator(".timeline-mark.note")).to_have_count(1)
+        await shoot(page, "trial-browser-light")
+        await page.click("#remarks [aria-label='Delete this note']")
+        await expect(page.locator("#remarks")).to_contain_text("The note is deleted.")
+        await expect(page.locator(".timeline-mark.note")).to_have_count(0)
+        await page.click("#remarks button:has-text('Undo')")
+        await expect(page.locator("#remarks a[data-time]")).to_have_text("0.30 s")
+        await page.click("h1")
+        await page.keyboard.press("j")
+        await page.wait_for_url(lambda address: str(first.pk) not in address)
+    note = await in_thread(TrialNote.objects.get)()
+    assert note.time_s == 0.3 and note.deleted_at is None
+
+
+async def test_two_trials_meet_at_the_event(lab, pair, url):
+    a, b = pair
+    async with signed_in(url, lab.researcher, theme="dark", width=820, height=1180) as page:
+        await page.goto(f"/studies/{lab.study.slug}/compare/?a={a.pk}&b={b.pk}&t=0.50&align=stage:lift")
+        await expect(page.locator("#clock")).to_have_text("0.50 s")
+        side = "(side) => document.querySelector(`video[data-side=${side}]`).currentTime.toFixed(2)"
+        await page.wait_for_function(f"({side})('a') === '0.30' && ({side})('b') === '0.50'")
+        await expect(page.locator("#joint-legend")).to_contain_text("B")
+        await shoot(page, "trial-compare-tablet-dark")
+        await page.select_option("#align", "start")
+        await page.wait_for_function(f"({side})('a') === ({side})('b')")
+        await expect(page).to_have_url(re.compile("align=start"))
+
+
+async def test_the_reset_overlay_scores_what_was_laid_and_warns_of_a_moved_camera(lab, pair, url):
+    view = [scene()]
+    async with live_camera(lab.study.cell.slug, view), signed_in(url, lab.operator, width=1180, height=820) as page:
+        await page.goto(f"/studies/{lab.study.slug}/console/")
+        await expect(page.locator(".no-picture")).to_have_count(0)
+        for _ in range(6):
+            await page.keyboard.press("Space")
+        await expect(page.locator("[data-action=start]")).to_be_visible()
+        await expect(page.locator("#rig-drift")).to_have_class("pill good")
+        view[0] = scene(0.3)
+        await expect(page.locator("#overlay-score")).to_have_class("pill good")
+        await page.keyboard.press("o")
+        await shoot(page, "reset-overlay-over")
+        view[0] = scene(0.36)
+        await expect(page.locator("#overlay-score")).to_have_class("pill bad")
+        await expect(page.locator("#overlay-shift")).to_contain_text("too far right")
+        await page.keyboard.press("o")
+        await shoot(page, "reset-overlay-difference")
+        await page.keyboard.press("o")
+        await shoot(page, "reset-overlay-beside")
+        view[0] = scene()[:, list(range(124, 128)) + list(range(124))]
+        await expect(page.locator("#rig-drift")).to_contain_text("rig moved")
+        await page.goto(f"/studies/{lab.study.slug}/screen/")
+        await expect(page.locator("#screen-step")).to_contain_text(lab.operator.username)
+        await expect(page.locator(".no-picture")).to_have_count(0)
+        await shoot(page, "second-screen")
+    assert await in_thread(RigPicture.objects.count)() == 1
