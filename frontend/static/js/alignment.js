@@ -61,23 +61,35 @@ export function bestShift(a, b, { max = MAX_SHIFT, size = SIZE } = {}) {
 export function alignment(reference, live, rig) {
   const [a, b] = rig ? [change(reference, rig), change(live, rig)] : [reference, live];
   const score = Math.max(0, correlation(a, b));
-  return { score, ...bestShift(a, b), of: rig ? "what was laid" : "the whole picture" };
+  const best = bestShift(a, b);
+  const shift = best.r > score + 0.05 ? best : { dx: 0, dy: 0, r: score };
+  return { score, ...shift, of: rig ? "what was laid" : "the whole picture" };
 }
 
 export const toneOf = (score) => (score >= 0.9 ? "good" : score >= 0.7 ? "warn" : "bad");
 
 const side = (share, [less, more]) => (Math.abs(share) < 0.005 ? "" : `${Math.round(100 * Math.abs(share))} % too far ${share > 0 ? more : less}`);
 
-// Words for a shift in the picture, or "" when nothing better was found.
-export function shiftWords({ dx, dy, r, score }, size = SIZE) {
-  if (r < score + 0.05) return "";
+// Words for a shift in the picture, "" for none.
+export function shiftWords({ dx, dy }, size = SIZE) {
   return [side(dx / size, ["left", "right"]), side(dy / size, ["up", "down"])].filter(Boolean).join(", ");
 }
 
-// Whether the camera, or the rig before it, moved since its picture: equal pictures have r near 1 and no better shift.
+// r of the pixels that differ least, `share` of them: an object laid on the belt is no drift.
+export function steadiness(rig, live, share = 0.9) {
+  const [a, b] = [standardised(rig), standardised(live)];
+  const differences = a.map((value, i) => Math.abs(value - b[i]));
+  const limit = differences.toSorted()[Math.floor(share * (differences.length - 1))];
+  const kept = Array.from(differences.keys()).filter((i) => differences[i] <= limit);
+  const [keptA, keptB] = [a, b].map((values) => standardised(Float32Array.from(kept, (i) => values[i])));
+  return Math.max(0, keptA.reduce((sum, value, i) => sum + value * keptB[i], 0) / kept.length);
+}
+
+// Whether the camera, or the rig before it, moved since its picture: a steady picture has no better place than its own.
 export function drift(rig, live) {
-  const score = Math.max(0, correlation(rig, live));
+  const unmoved = correlation(rig, live);
   const best = bestShift(rig, live, { max: 4 });
-  const isMoved = best.r > score + 0.02 && (best.dx !== 0 || best.dy !== 0);
+  const isMoved = best.r > unmoved + 0.02 && (best.dx !== 0 || best.dy !== 0);
+  const score = steadiness(rig, live);
   return { ...best, score, isMoved, tone: isMoved || score < 0.75 ? "bad" : score < 0.9 ? "warn" : "good" };
 }

@@ -137,8 +137,7 @@ class ResetOverlay {
     if (!this.rig) return;
     const found = align.drift(this.rig, live);
     pill.className = `pill ${found.tone}`;
-    const shift = align.shiftWords(found);
-    pill.textContent = found.isMoved ? `rig moved: ${shift || "slightly"}` : `rig ${(100 * found.score).toFixed(0)} %`;
+    pill.textContent = found.isMoved ? `rig moved: ${align.shiftWords(found)}` : `rig steady ${(100 * found.score).toFixed(0)} %`;
     const since = this.facts.rig.is_of_session ? "this session's picture" : "the study's first picture";
     pill.title = `The head camera against ${since} of the rig`;
   }

@@ -129,6 +129,12 @@ async def test_a_trial_is_played_frame_by_frame_and_remarked_upon(lab, pair, url
         await page.click("h1")
         await page.keyboard.press("j")
         await page.wait_for_url(lambda address: str(first.pk) not in address)
+        await page.goto(f"/studies/{lab.study.slug}/trials/?outcome=success")
+        await page.click("summary:has-text('Keep this filter')")
+        await page.fill("[name=name]", "Successes")
+        await page.press("[name=name]", "Enter")
+        await expect(page.locator(".saved-filter.current")).to_contain_text("Successes")
+        await shoot(page, "trial-list-saved-filter")
     note = await in_thread(TrialNote.objects.get)()
     assert note.time_s == 0.3 and note.deleted_at is None
 
@@ -158,6 +164,7 @@ async def test_the_reset_overlay_scores_what_was_laid_and_warns_of_a_moved_camer
         await expect(page.locator("#rig-drift")).to_have_class("pill good")
         view[0] = scene(0.3)
         await expect(page.locator("#overlay-score")).to_have_class("pill good")
+        await expect(page.locator("#rig-drift")).to_have_class("pill good")
         await page.keyboard.press("o")
         await shoot(page, "reset-overlay-over")
         view[0] = scene(0.36)
