@@ -1,6 +1,5 @@
 """Two trials side by side: partners, views that one lacks, trials of other studies."""
 
-
 import pytest
 from django.test import Client
 

@@ -9,16 +9,18 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from channels.db import database_sync_to_async as in_thread
 from PIL import Image
-from playwright.async_api import Page, async_playwright, expect
+from playwright.async_api import Dialog, Page, async_playwright, expect
 
 from labapp.accounts.models import User
 from labapp.live.frames import frame_hub
 from labapp.studies.browser.models import RigPicture, TrialNote
 from labapp.studies.models import Trial
+from labapp.studies.sessions import CHECKLIST
 from tests.integration.web_server import ROOT, web_server
 from tests.labapp.studies.browser.conftest import happened, recorded, scene
 from tests.labapp.studies.browser.test_reference import until_paired
@@ -148,6 +150,10 @@ async def test_two_trials_meet_at_the_event(lab, pair, url):
         await page.wait_for_function(f"({side})('a') === '0.30' && ({side})('b') === '0.50'")
         await expect(page.locator("#joint-legend")).to_contain_text("B")
         await shoot(page, "trial-compare-tablet-dark")
+        await page.goto(f"/studies/{lab.study.slug}/trials/{a.pk}/?t=0.30")
+        await expect(page.locator("#clock")).to_have_text("0.30 s")
+        await shoot(page, "trial-browser-tablet-dark")
+        await page.go_back()
         await page.select_option("#align", "start")
         await page.wait_for_function(f"({side})('a') === ({side})('b')")
         await expect(page).to_have_url(re.compile("align=start"))
@@ -174,10 +180,49 @@ async def test_the_reset_overlay_scores_what_was_laid_and_warns_of_a_moved_camer
         await shoot(page, "reset-overlay-difference")
         await page.keyboard.press("o")
         await shoot(page, "reset-overlay-beside")
+        await page.set_viewport_size({"width": 820, "height": 1180})
+        await page.keyboard.press("o")
+        await shoot(page, "reset-overlay-tablet")
         view[0] = scene()[:, list(range(124, 128)) + list(range(124))]
         await expect(page.locator("#rig-drift")).to_contain_text("rig moved")
         await page.goto(f"/studies/{lab.study.slug}/screen/")
         await expect(page.locator("#screen-step")).to_contain_text(lab.operator.username)
         await expect(page.locator(".no-picture")).to_have_count(0)
-        await shoot(page, "second-screen")
+        await shoot(page, "second-screen-tablet")
     assert await in_thread(RigPicture.objects.count)() == 1
+
+
+async def test_a_session_held_elsewhere_is_taken_over_and_lost_again(lab, url):
+    def begin_elsewhere() -> int:
+        body = {"device_id": str(uuid4()), "checklist": dict.fromkeys(CHECKLIST, True), "take_over": True}
+        address = f"/api/studies/{lab.study.slug}/session/"
+        return lab.client("researcher").post(address, body, content_type="application/json").status_code
+
+    assert await in_thread(begin_elsewhere)() == 201
+    asked: list[str] = []
+    async with signed_in(url, lab.operator, width=1180, height=820) as page:
+
+        async def take_over(dialog: Dialog) -> None:
+            asked.append(dialog.message)
+            await dialog.accept()
+
+        page.on("dialog", take_over)
+        await page.goto(f"/studies/{lab.study.slug}/console/")
+        for _ in range(6):
+            await page.keyboard.press("Space")
+        await expect(page.locator("[data-action=start]")).to_be_visible()
+        assert len(asked) == 1 and f"{lab.researcher} holds the session" in asked[0]
+        assert await in_thread(begin_elsewhere)() == 201
+        await expect(page.locator("#checks")).to_be_visible(timeout=15_000)
+
+
+async def test_the_second_screen_follows_a_running_trial(lab, url):
+    async with signed_in(url, lab.operator, theme="dark") as page:
+        await page.goto(f"/studies/{lab.study.slug}/screen/")
+        await expect(page.locator("#screen-step")).to_have_text("Next; nobody holds a session yet")
+        await expect(page.locator("#screen-reset li")).to_have_count(4)
+        trial = await in_thread(lab.start)()
+        await expect(page.locator("#screen-timer")).to_be_visible(timeout=10_000)
+        await expect(page.locator("#screen-code")).to_have_text(trial.arm.code)
+        await expect(page.locator("#screen-reset li")).to_have_count(0)
+        await shoot(page, "second-screen-running-dark")
