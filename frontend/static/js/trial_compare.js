@@ -8,11 +8,11 @@ const read = (id) => JSON.parse(byId(id).textContent);
 const root = byId("comparison");
 const events = read("comparison-events");
 const shared = read("shared-events");
-const player = new TrialPlayer(root);
 const plot = new JointPlot(...["joint-plot", "joint-legend", "joint-group"].map(byId));
 const series = {};
 
 const offsets = () => offsetsAt(shared.find((event) => event.key === byId("align").value));
+const player = new TrialPlayer(root, offsets());
 
 function marks() {
   const moved = offsets();
@@ -25,7 +25,7 @@ function show() {
   player.align(offsets());
   player.showMarks(marks());
   if (!series.a || !series.b) return;
-  plot.show({ ...together(series.a, series.b, offsets()), dashedLabel: "B", marks: marks().map((mark) => mark.time) });
+  plot.show({ ...together(series.a, series.b, offsets()), dashedLabel: "B (solid: A)", marks: marks().map((mark) => mark.time) });
   plot.redraw();
 }
 

@@ -9,7 +9,7 @@ const isTyping = (target) => target.isContentEditable || (/^(INPUT|TEXTAREA|SELE
 const isPressable = (target) => /^(BUTTON|A|SUMMARY)$/.test(target.tagName);
 
 export class TrialPlayer {
-  constructor(root) {
+  constructor(root, offsets = {}) {
     this.root = root;
     this.videos = [...root.querySelectorAll("video")];
     this.playhead = new Playhead(this.videos, 1, FPS);
@@ -22,7 +22,7 @@ export class TrialPlayer {
       video.addEventListener("loadedmetadata", () => this.measure());
       video.addEventListener("error", () => video.closest("figure").classList.add("broken"));
     }
-    this.measure();
+    this.align(offsets);
   }
 
   get time() {
@@ -46,6 +46,7 @@ export class TrialPlayer {
     this.playhead.duration = Math.max(...ends);
     this.seek.max = this.playhead.duration;
     this.playhead.seek(this.wanted || this.time);
+    if (this.videos.every((video) => video.duration || video.error)) this.wanted = 0;
     this.showMarks(this.marks);
   }
 

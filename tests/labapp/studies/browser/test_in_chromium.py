@@ -157,6 +157,10 @@ async def test_two_trials_meet_at_the_event(lab, pair, url):
         await page.select_option("#align", "start")
         await page.wait_for_function(f"({side})('a') === ({side})('b')")
         await expect(page).to_have_url(re.compile("align=start"))
+        await page.click("h1")
+        await page.keyboard.press("ArrowRight")
+        await page.select_option("#align", "stage:lift")
+        await expect(page.locator("#clock")).to_have_text("1.19 s")
 
 
 async def test_the_reset_overlay_scores_what_was_laid_and_warns_of_a_moved_camera(lab, pair, url):
