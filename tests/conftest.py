@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from labapp.accounts.models import User
 
-pytest_plugins = ["tests.scratch", "tests.runs_fixtures"]
+pytest_plugins = ["tests.scratch", "tests.runs_fixtures", "tests.chromium"]
 
 SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 

@@ -1,7 +1,6 @@
 """The design and the import in a real browser: live power, both themes, by keyboard, no other host asked."""
 
 import os
-import shutil
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
@@ -13,21 +12,6 @@ from labapp.studies.models import Study
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 TABLE = "seed,old_success,new_success\n" + "\n".join(f"{n},{n % 2},{int(n % 3 > 0)}" for n in range(40))
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[object]:
-    path = shutil.which("chromium") or shutil.which("google-chrome")
-    if path is None:
-        pytest.skip("no Chromium here")
-    from playwright.sync_api import sync_playwright
-
-    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"  # Playwright's sync API keeps an event loop in this thread
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
-        yield browser
-        browser.close()
-    del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]
 
 
 @pytest.fixture
