@@ -31,6 +31,6 @@ class StudyPreset:
 PRESETS = {
     # As small as it can be: shows that the loop closes on this machine, says nothing about grounding.
     "smoke": StudyPreset("smoke", demonstrations=6, trajectories=8, training_steps=40, blocks=2),
-    "quick": StudyPreset("quick", demonstrations=40, trajectories=200, training_steps=1000, blocks=24),
+    "quick": StudyPreset("quick", demonstrations=40, trajectories=200, training_steps=1000, blocks=20),
     "full": StudyPreset("full", demonstrations=100, trajectories=1500, training_steps=15000, blocks=None),
 }
