@@ -53,6 +53,7 @@ def generate(config: GenerateConfig, out: Path, progress: Progress) -> dict[str,
             raise DataError("a worker process died; the same command goes on from what is done") from error
         shards = sorted((out / "shards").glob("shard-*"))
         merge_episodes(shards, out / "episodes")
+        progress.artifact("funnel.json", "result")
         progress.artifact("episodes", "episodes")
     for scratch in ("shards", "attempts"):
         shutil.rmtree(out / scratch, ignore_errors=True)

@@ -87,6 +87,7 @@ def test_the_run_reports_progress_and_shards(finished: Path) -> None:
     assert [e["path"] for e in events if e["event"] == "artifact"] == [
         "shards/shard-0000",
         "shards/shard-0001",
+        "funnel.json",
         "episodes",
     ]
 
