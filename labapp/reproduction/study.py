@@ -59,6 +59,6 @@ def study_operate(chain: Chain, study: Study, report: Callable[[Tally], None]) -
     if study.status == Study.Status.LOCKED:
         planned = slots_planned(study, chain.preset.blocks)
         auto_operate(study, slots=planned, actor=chain.actor, on_progress=report)
-        reason = f"The {chain.preset.name} preset runs the first {chain.preset.blocks} blocks of the schedule."
+        reason = f"The {chain.preset.name} preset runs the first {chain.preset.blocks} blocks of the schedule"
         study = study_finish(study=study, actor=chain.actor, reason=reason, now=timezone.now())
     return study_unblind(study=study, actor=chain.actor, reason="", now=timezone.now())
