@@ -1,17 +1,16 @@
 """The results page's queries against one bare SQL aggregate over the same trials, side by side on PostgreSQL.
 
-`python -m tests.benchmarks.bench_results` prints the measurements; `run()` gives them to `make bench`.
+`run()` gives the measurements to `make bench`.
 """
 
 import json
-import os
 import statistics
-import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 from typing import Any
+
+from tests.benchmarks.apart import measure_apart, scratch_database
 
 SIZES = ((100_000, 4.0), (1_000_000, 5.0))  # trials, largest allowed ratio
 REPEATS = 15
@@ -34,34 +33,14 @@ FROM (SELECT i, random() < 0.7 AS good FROM generate_series(%(first)s, %(last)s)
 
 
 def run() -> list[dict[str, Any]]:
-    """Measure in a process of its own, on a PostgreSQL of its own unless DATABASE_URL names one for benchmarks."""
-    with tempfile.TemporaryDirectory(prefix="groundlab-bench-") as folder:
-        environ = os.environ | {"GROUNDLAB_VAR": folder, "DJANGO_SETTINGS_MODULE": "labapp.settings.test"}
-        command = [sys.executable, "-m", "tests.benchmarks.bench_results", "--measure", folder]
-        done = subprocess.run(command, env=environ, capture_output=True, text=True, check=False)
-    if done.returncode:
-        detail = done.stderr.strip().splitlines()[-1:] or ["no message"]
-        return [{"name": "results page", "value": None, "bar": SIZES[0][1], "ok": False, "detail": detail[0]}]
-    return json.loads(done.stdout.splitlines()[-1])
+    """Measure in a process of its own."""
+    return measure_apart("tests.benchmarks.bench_results", "results page", SIZES[0][1])
 
 
 def measure(folder: Path) -> list[dict[str, Any]]:
     """Fill a scratch database step by step and time both sides at each size."""
-    from labapp.services.embedded import EmbeddedServices
-
-    services = EmbeddedServices(folder, durable=False)
-    services.up(lambda line: None)
-    try:
-        import django
-
-        django.setup()
-        from django.core.management import call_command
-
-        call_command("migrate", verbosity=0)
-        study, user = _study()
-        return _all_sizes(study, user)
-    finally:
-        services.down(lambda line: None)
+    with scratch_database(folder):
+        return _all_sizes(*_study())
 
 
 def _study() -> tuple[Any, Any]:
@@ -139,12 +118,5 @@ def _page_seconds(study: Any, user: Any) -> tuple[float, float]:
     return spent, time.perf_counter() - start
 
 
-if __name__ == "__main__":
-    if sys.argv[1:2] == ["--measure"]:
-        print(json.dumps(measure(Path(sys.argv[2]))))
-    else:
-        found = run()
-        for line in found:
-            word = "ok " if line["ok"] else "NOT"
-            print(f"{word} {line['name']}: {line['value']} (bar {line['bar']}); {line['detail']}")
-        sys.exit(0 if all(line["ok"] for line in found) else 1)
+if __name__ == "__main__" and sys.argv[1:2] == ["--measure"]:
+    print(json.dumps(measure(Path(sys.argv[2]))))
