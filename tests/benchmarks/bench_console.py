@@ -15,9 +15,9 @@ from typing import Any
 from tests.benchmarks.apart import measure_apart, scratch_database
 
 OPERATORS = 20
-ROUNDS = 15
+ROUNDS = 8
 BAR_MS = 100.0
-THINK_S = 1.0  # an operator's console asks when something changed; far less often than this
+THINK_S = 4.0  # a console asks when something changed: a few times in a trial of half a minute
 EMPTY, STATE = "/empty/", "/api/studies/bench/console/"
 SETTINGS = "tests.benchmarks.settings"
 
