@@ -2,8 +2,9 @@
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -29,3 +30,30 @@ def chromium() -> Iterator[Any]:
             browser.close()
     finally:
         del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]
+
+
+@pytest.fixture
+def page_of(chromium: Any, live_server: Any) -> Iterator[Callable[[Any], Any]]:
+    """``page_of(user)``: a page signed in as that user; what goes wrong on it is in `page.troubles`."""
+    from django.test import Client
+
+    contexts = []
+
+    def enter(user: Any) -> Any:
+        client = Client()
+        client.force_login(user)
+        context = chromium.new_context(viewport={"width": 1280, "height": 900}, color_scheme="light")
+        contexts.append(context)
+        context.add_cookies([{"name": "sessionid", "value": client.cookies["sessionid"].value, "url": live_server.url}])
+        page = context.new_page()
+        page.set_default_timeout(20_000)
+        page.troubles = []
+        page.on("pageerror", lambda error: page.troubles.append(str(error)))
+        page.on("console", lambda m: page.troubles.append(m.text) if m.type == "error" else None)
+        host = urlsplit(live_server.url).netloc
+        page.on("request", lambda r: None if urlsplit(r.url).netloc in (host, "") else page.troubles.append(r.url))
+        return page
+
+    yield enter
+    for context in contexts:
+        context.close()

@@ -1,5 +1,6 @@
 """REST of studies and trials, over the same services as the pages. A conflict is 409 and says what is there now."""
 
+from abc import ABC, abstractmethod
 from typing import Any
 from uuid import UUID
 
@@ -170,7 +171,7 @@ class TrialList(StudiesView, ListAPIView):
         return Response(trial_facts(trial), status=200 if is_known else 201)
 
 
-class TrialChange(StudiesView):
+class TrialChange(StudiesView, ABC):
     """One change of a trial: the subclass names its serializer and does it."""
 
     serializer_class: type = serializers.VersionSerializer
@@ -182,8 +183,9 @@ class TrialChange(StudiesView):
         study_changed(trial.study)
         return Response(trial_facts(changed))
 
+    @abstractmethod
     def change(self, trial: Trial, values: dict[str, Any], request: Request) -> Trial:
-        raise NotImplementedError
+        """Call the service and return the trial as it is now."""
 
 
 class TrialConfirm(TrialChange):

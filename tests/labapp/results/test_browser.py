@@ -1,11 +1,8 @@
 """The results page in a real browser: it draws, filters through the address, follows the theme, asks no other host."""
 
 import os
-from collections.abc import Iterator
-from urllib.parse import urlsplit
 
 import pytest
-from django.test import Client
 
 from labapp.accounts.models import User
 from tests.labapp.results.conftest import build_study
@@ -14,22 +11,9 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
 @pytest.fixture
-def page(chromium, live_server, pi: User) -> Iterator[object]:
-    """A page signed in as the PI, with what went wrong in `page.troubles`."""
+def page(page_of, pi: User) -> object:
     build_study()
-    client = Client()
-    client.force_login(pi)
-    context = chromium.new_context(viewport={"width": 1280, "height": 900}, color_scheme="light")
-    context.add_cookies([{"name": "sessionid", "value": client.cookies["sessionid"].value, "url": live_server.url}])
-    page = context.new_page()
-    page.set_default_timeout(20_000)
-    page.troubles = []
-    page.on("pageerror", lambda error: page.troubles.append(str(error)))
-    page.on("console", lambda m: page.troubles.append(m.text) if m.type == "error" else None)
-    host = urlsplit(live_server.url).netloc
-    page.on("request", lambda r: None if urlsplit(r.url).netloc in (host, "") else page.troubles.append(r.url))
-    yield page
-    context.close()
+    return page_of(pi)
 
 
 def test_the_page_draws_filters_and_follows_the_theme(page, live_server) -> None:

@@ -1,11 +1,8 @@
 """The design and the import in a real browser: live power, both themes, by keyboard, no other host asked."""
 
 import os
-from collections.abc import Iterator
-from urllib.parse import urlsplit
 
 import pytest
-from django.test import Client
 
 from labapp.accounts.models import User
 from labapp.studies.models import Study
@@ -15,20 +12,8 @@ TABLE = "seed,old_success,new_success\n" + "\n".join(f"{n},{n % 2},{int(n % 3 > 
 
 
 @pytest.fixture
-def page(chromium, live_server, researcher: User) -> Iterator[object]:
-    client = Client()
-    client.force_login(researcher)
-    context = chromium.new_context(viewport={"width": 1280, "height": 900}, color_scheme="light")
-    context.add_cookies([{"name": "sessionid", "value": client.cookies["sessionid"].value, "url": live_server.url}])
-    page = context.new_page()
-    page.set_default_timeout(20_000)
-    page.troubles = []
-    page.on("pageerror", lambda error: page.troubles.append(str(error)))
-    page.on("console", lambda m: page.troubles.append(m.text) if m.type == "error" else None)
-    host = urlsplit(live_server.url).netloc
-    page.on("request", lambda r: None if urlsplit(r.url).netloc in (host, "") else page.troubles.append(r.url))
-    yield page
-    context.close()
+def page(page_of, researcher: User) -> object:
+    return page_of(researcher)
 
 
 def test_a_draft_shows_its_power_follows_the_fields_and_is_locked(page, live_server, draft: Study) -> None:
