@@ -7,12 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar
 
-from labapp.services.ports import choose_port
+from labapp.services.ports import choose_port, is_free
 from labapp.services.process import ProcessRef, stop, wait_until
 
 Report = Callable[[str], None]
 START_TIMEOUT_S = 30.0
 ATTEMPTS = 3
+RELEASE_TIMEOUT_S = 5.0  # a killed server's threads may hold its socket for a moment after its pid is gone
 
 
 class ServiceError(RuntimeError):
@@ -70,6 +71,8 @@ class EmbeddedService(ABC):
                 return False
             report(f"{self.label}: runs but does not answer; restarting it")
             self.stop()
+        elif self.ref is not None:
+            wait_until(lambda: is_free(self.port), timeout_s=RELEASE_TIMEOUT_S)
         self.data.mkdir(parents=True, exist_ok=True)
         self.prepare()
         for _ in range(ATTEMPTS):
