@@ -1,6 +1,5 @@
 """The web server as a process of its own, on the database of the test."""
 
-import socket
 import subprocess
 import sys
 import time
@@ -11,14 +10,10 @@ from typing import Any
 
 import httpx
 
+from labapp.services.ports import free_port
+
 ROOT = Path(__file__).resolve().parents[2]
 WAIT_S = 30.0
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 @contextmanager
