@@ -6,7 +6,7 @@ import socket
 import psutil
 
 HOST = "127.0.0.1"
-SERVICE_PORTS = range(15_000, 32_768)  # below what Linux hands to outgoing connections: those would take a dead server's port
+SERVICE_PORTS = range(15_000, 32_768)  # below those of outgoing connections, which would take a dead server's port
 
 
 def is_free(port: int, host: str = HOST) -> bool:
