@@ -114,7 +114,8 @@ class AgentConsumer(AsyncWebsocketConsumer):
 
     async def _on_trial_event(self, event: TrialEvent) -> None:
         await database_sync_to_async(self._store_event)(event)
-        await self._tell(trials.viewer_event(event))
+        if (told := trials.viewer_event(event)) is not None:
+            await self._tell(told)
 
     def _store_event(self, event: TrialEvent) -> None:
         try:

@@ -106,7 +106,11 @@ def trial_report(*, trial: Trial, proposal: Proposal, events: Iterable[TrialEven
     return reported
 
 
-def viewer_event(event: TrialEvent) -> dict[str, Any]:
-    """What a page may know of a running trial: that it started or ended, never how it looks to the referee."""
-    kind = event.kind if event.kind != "stage" else "running"
-    return {"type": "trial", "trial": event.trial, "kind": kind, "time_s": event.time_s}
+def viewer_event(event: TrialEvent) -> dict[str, Any] | None:
+    """What a page may know of a running trial: that it started or ended.
+
+    Stages are how it looks to the referee, and the operator scores first: not even that there was one is told.
+    """
+    if event.kind == "stage":
+        return None
+    return {"type": "trial", "trial": event.trial, "kind": event.kind, "time_s": event.time_s}

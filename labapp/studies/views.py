@@ -25,7 +25,7 @@ from labapp.studies import services, trials
 from labapp.studies.browser.neighbours import neighbours
 from labapp.studies.browser.remarks import with_remark_counts
 from labapp.studies.browser.saved import filter_query, filters_for
-from labapp.studies.browser.timeline import trial_events
+from labapp.studies.browser.timeline import trial_events, visible_events
 from labapp.studies.browser.views import remarks_context
 from labapp.studies.console import console_choices, console_state
 from labapp.studies.export import trial_rows
@@ -175,7 +175,7 @@ def trial_page(request: HttpRequest, found: Trial, form: OutcomeForm, status: in
     context = remarks_context(found) | {
         "videos": found.videos.select_related("media"),
         "revisions": found.revisions.select_related("actor"),
-        "agent_events": found.agent_events.all(),
+        "agent_events": visible_events(found),
         "events": trial_events(found),
         "sees_policies": sees_policies(request.user, found.study),
         "form": form,

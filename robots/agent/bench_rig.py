@@ -35,6 +35,7 @@ class BenchRig:
         self._image_size, self._camera_fps = image_size, camera_fps
         self._start_ns = 0
         self._ticks = 0
+        self._stages: dict[str, float] = {}
         self._drivers.stream(self._views, image_size=image_size, fps=camera_fps)
 
     def prepare(self, order: TrialStart, image_size: int | None) -> Observation:
@@ -52,7 +53,7 @@ class BenchRig:
             self._bench.operator.place(initial)
         except EmergencyStopError as error:
             raise RigStoppedError from error
-        self._initial, self._light, self._ticks = initial, order.light, 0
+        self._initial, self._light, self._ticks, self._stages = initial, order.light, 0, {}
         self._drivers.refresh()
         self._start_ns = self._drivers.reading["time_ns"]
         return self._seen()
@@ -74,9 +75,16 @@ class BenchRig:
         return self._seen()
 
     def is_over(self) -> bool:
-        return self._ticks % REFEREE_EVERY_TICKS == 1 and self._bench.referee.is_over()
+        if self._ticks % REFEREE_EVERY_TICKS != 1:
+            return False
+        is_over, self._stages = self._bench.referee.progress()
+        return is_over
+
+    def stages(self) -> dict[str, float]:
+        return self._stages
 
     def judge(self) -> Proposal:
+        _, self._stages = self._bench.referee.progress()
         verdict = self._bench.referee.verdict()
         return Proposal(
             success=verdict.success,

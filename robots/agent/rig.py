@@ -58,6 +58,13 @@ class Rig(Protocol):
         """Whether the referee has seen enough."""
         ...
 
+    def stages(self) -> Mapping[str, float]:
+        """Stages that the referee had seen when last asked (`is_over`, `judge`), each with its time [s].
+
+        On the clock of `Observation.time_s`; must not wait. Empty for a rig without such a referee.
+        """
+        ...
+
     def judge(self) -> Proposal:
         """What the referee proposes for the trial so far."""
         ...

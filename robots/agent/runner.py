@@ -19,6 +19,7 @@ from robots.agent.recording import TrialRecording
 from robots.agent.rig import Observation, Rig, RigStoppedError
 from robots.agent.rollout import AbortedError, Planner, run_rollout
 from robots.agent.spool import SpooledTrial
+from robots.agent.stages import StageLog
 
 logger = logging.getLogger(__name__)
 
@@ -104,10 +105,13 @@ class TrialRunner:
     ) -> Proposal:
         player = ChunkPlayer(hold=start.position, blend=0 if self._rig.is_lockstep else 3)
         planner = Planner(server, views, order.instruction, player, self._rig.is_lockstep)
-        with TrialRecording(trial.episode, self._rig, start, order) as recording:
+        stages = StageLog(lambda stage, time_s: self._say(trial, "stage", time_s, stage=stage))
+        with stages, TrialRecording(trial.episode, self._rig, start, order) as recording:
 
             def on_tick(seen: Observation, command: NDArray[np.float64]) -> None:
                 recording.add(seen, command)
+                stages.row(seen.time_s)
+                stages.update(self._rig.stages())
                 self._feed.show(seen.time_s, seen.position, seen.images, trial.trial)
 
             try:
@@ -120,10 +124,12 @@ class TrialRunner:
                     aborted=lambda: self._abort_reason,
                 )
             except (AbortedError, RigStoppedError, PolicyError) as error:
-                recording.commit(Proposal(invalid_reason=str(error) or "stopped"), self._rig.extra())
+                facts = self._rig.extra() | {"stages": stages.reached}
+                recording.commit(Proposal(invalid_reason=str(error) or "stopped"), facts)
                 raise
             proposal = self._judged(result.time_s, result.latency_ms)
-            recording.commit(proposal, self._rig.extra())
+            stages.update(self._rig.stages())
+            recording.commit(proposal, self._rig.extra() | {"stages": stages.reached})
         return proposal
 
     def _judged(self, time_s: float, latency_ms: float | None) -> Proposal:

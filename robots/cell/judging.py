@@ -76,7 +76,10 @@ class Verdict:
 
 
 class TrialJudge:
-    """Watches a trial tick by tick: `update` each tick, `is_over` to stop early, `verdict` at the end."""
+    """Watches a trial tick by tick: `update` each tick, `is_over` to stop early, `verdict` at the end.
+
+    `reached` has every stage seen so far with the time [s] of its first tick, in their order.
+    """
 
     def __init__(self, cell: CellDescription, world: WorldParameters, bin_side: Side, hold_ticks: int = 25) -> None:
         other = "right" if bin_side == "left" else "left"
@@ -84,6 +87,7 @@ class TrialJudge:
         self._right = SuccessPredicate(self.box, hold_ticks)
         self._wrong = SuccessPredicate(self.other_box, hold_ticks)
         self.stage: Stage = "approach"
+        self.reached: dict[Stage, float] = {"approach": 0.0}
         self.success = self.in_wrong_bin = self.collided = False
         self._hard_ticks = 0
         self._idle = 0.0
@@ -119,6 +123,7 @@ class TrialJudge:
         elif reached == 3 and self._was_over_bin:
             reached = 4
         self.stage = STAGES[5 if self.success else reached]
+        self.reached.setdefault(self.stage, s.time)
 
     def verdict(self) -> Verdict:
         """The outcome as it stands after the last tick; raises ValueError before the first one."""

@@ -2,7 +2,11 @@
 
 from typing import Any
 
+from django.db.models import QuerySet
+
+from labapp.live.models import TrialEvent
 from labapp.studies.models import Trial
+from labapp.studies.trials import UNSCORED
 
 WORDS = {
     "accepted": "accepted by the robot",
@@ -13,19 +17,18 @@ WORDS = {
     "cancelled": "cancelled",
 }
 BEFORE_START = ("accepted", "loading")
+LONGEST_STAGE = 24
 
 
 def trial_events(trial: Trial) -> list[dict[str, Any]]:
     """Events in the order in which the agent counted them: its clock may jump, its numbers do not.
 
     ``key`` names the event for aligning two trials; ``is_out_of_order`` says that its time lies before the one of the
-    event before. Stages are left out while the trial runs: they are the referee's view, and the operator scores first.
+    event before.
     """
     found, latest = [], 0.0
-    for event in trial.agent_events.exclude(kind__in=BEFORE_START).order_by("sequence"):
-        if event.kind == "stage" and trial.status == Trial.Status.RUNNING:
-            continue
-        stage = str(event.payload.get("stage", "")) if event.kind == "stage" else ""
+    for event in visible_events(trial).exclude(kind__in=BEFORE_START):
+        stage = stage_of(event)
         found.append(
             {
                 "key": f"stage:{stage}" if stage else event.kind,
@@ -37,6 +40,17 @@ def trial_events(trial: Trial) -> list[dict[str, Any]]:
         )
         latest = max(latest, event.time_s)
     return found
+
+
+def visible_events(trial: Trial) -> QuerySet[TrialEvent]:
+    """Without the stages until the trial is scored: they are the referee's view, and the operator scores first."""
+    events = trial.agent_events.order_by("sequence")
+    return events.exclude(kind="stage") if trial.status in UNSCORED else events
+
+
+def stage_of(event: TrialEvent) -> str:
+    """The stage that an event reports, also one that this lab does not know; "" for other events."""
+    return str(event.payload.get("stage", ""))[:LONGEST_STAGE] if event.kind == "stage" else ""
 
 
 def shared_events(a: list[dict[str, Any]], b: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -233,7 +233,12 @@ class Referee:
 
     def is_over(self) -> bool:
         """True when nothing can change the outcome any more."""
-        return bool(self._channel.ask("verdict")["is_over"])
+        return self.progress()[0]
+
+    def progress(self) -> tuple[bool, dict[str, float]]:
+        """Whether nothing can change the outcome any more, and each stage reached with its time [s] since `place`."""
+        raw = self._channel.ask("progress")
+        return bool(raw["is_over"]), raw["stages"]
 
     def truth(self) -> dict[str, Any]:
         """Hidden parameters and object pose: for tests."""

@@ -58,7 +58,11 @@ def _operator_handlers(sim: BenchSimulation) -> dict[str, Handler]:
 
 
 def _referee_handlers(sim: BenchSimulation) -> dict[str, Handler]:
-    return {"verdict": lambda _: sim.verdict(), "truth": lambda _: sim.truth()}
+    return {
+        "verdict": lambda _: sim.verdict(),
+        "progress": lambda _: sim.progress(),
+        "truth": lambda _: sim.truth(),
+    }
 
 
 def answer(handlers: Mapping[str, Handler], message: Any) -> dict[str, Any]:

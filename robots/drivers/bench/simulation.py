@@ -222,6 +222,12 @@ class BenchSimulation:
         if self.judge is None:
             raise ValueError("no trial was started: place an object first")
         return asdict(self.judge.verdict()) | {"is_over": self.judge.is_over}
+    def progress(self) -> dict[str, Any]:
+        """Whether the trial is decided, and each stage reached with its time [s]; raises as `verdict`."""
+        if self.judge is None:
+            raise ValueError("no trial was started: place an object first")
+        return {"is_over": self.judge.is_over, "stages": dict(self.judge.reached)}
+
 
     def truth(self) -> dict[str, Any]:
         """Everything hidden, for the referee and for tests."""

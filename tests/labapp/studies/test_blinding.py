@@ -127,9 +127,12 @@ async def test_no_event_on_an_operators_socket_and_no_log_line_names_a_policy(la
         await agent.receive_kind("trial.start")
         event = TrialEvent(str(trial.pk), str(uuid4()), 1, "stage", 1.0, {"stage": "lift", "policy": secrets[0]})
         await agent.send_text(dump_text(event))
+        finished = TrialEvent(str(trial.pk), str(uuid4()), 2, "finished", 1.5, {"policy": secrets[0]})
+        await agent.send_text(dump_text(finished))
         await agent.send_text(dump_text(Heartbeat("busy", str(trial.pk))))
         seen = [await viewer.receive_json() for _ in range(3)]
     assert {event["type"] for event in seen} == {"changed", "trial", "agent"}
+    assert [event["kind"] for event in seen if event["type"] == "trial"] == ["finished"], "a stage was told"
     assert [secret for secret in secrets if secret in str(seen)] == []
     ours = "\n".join(record.getMessage() for record in caplog.records if record.name.startswith("labapp"))
     assert [secret for secret in secrets if secret in ours] == []

@@ -53,6 +53,9 @@ class ToyRig:
     def is_over(self) -> bool:
         return self.ticks >= self.length
 
+    def stages(self) -> dict[str, float]:
+        return {}
+
     def judge(self) -> Proposal:
         return Proposal(success=True, furthest_stage="placed")
 

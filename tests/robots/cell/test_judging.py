@@ -1,5 +1,7 @@
 """Stages, success and failure modes, judged from made-up ticks."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -51,6 +53,14 @@ OVER = (5, {"position": OVER_LEFT, "touching": True, "speed": 0.1})
 def test_outcomes(phases, stage, mode):
     verdict = judged(*phases).verdict()
     assert (verdict.furthest_stage, verdict.failure_mode, verdict.success) == (stage, mode, mode is None)
+
+
+def test_each_stage_keeps_the_time_of_its_first_tick():
+    judge = TrialJudge(BENCH_CELL, NOMINAL, "left")
+    values = [tick(**values) for count, values in (GRASP, LIFT, CARRY, GRASP) for _ in range(count)]
+    for number, sample in enumerate(values, start=1):
+        judge.update(dataclasses.replace(sample, time=number / 50))
+    assert judge.reached == {"approach": 0.0, "contact": 1 / 50, "lift": 6 / 50, "carry": 11 / 50}
 
 
 def test_a_short_knock_is_no_collision():

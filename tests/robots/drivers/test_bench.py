@@ -144,6 +144,7 @@ def test_the_referee_judges_the_trial(rig, bench):
     verdict = bench.referee.verdict()
     assert (verdict.success, verdict.failure_mode, verdict.furthest_stage) == (False, "missed_pick", "approach")
     assert not bench.referee.is_over()
+    assert bench.referee.progress() == (False, {"approach": 0.0})
 
 
 def test_the_drivers_expose_no_ground_truth(rig, bench):
@@ -156,7 +157,7 @@ def test_the_drivers_expose_no_ground_truth(rig, bench):
     allowed = {"tick", "time_ns", "q", "qd", "belt_speed", "stopped", "frames", "cell", "pace", "hz", "is_simulated",
                "depth"}  # fmt: skip
     assert {key for reply in replies for key in reply} <= allowed
-    for op in ("truth", "verdict", "place", "board", "light"):
+    for op in ("truth", "verdict", "progress", "place", "board", "light"):
         with pytest.raises(DriverError, match="unknown request"):
             rig.channel.ask(op)
 
