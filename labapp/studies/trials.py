@@ -14,6 +14,7 @@ from django.db.models import Max
 
 from labapp.accounts.models import User
 from labapp.cells.models import Agent
+from labapp.studies.browser.blinding import check_text
 from labapp.studies.models import FailureMode, OperatorSession, Stage, Study, Trial, TrialRevision, TrialSlot
 from labapp.studies.selectors import slot_next, trial_unfinished
 
@@ -215,6 +216,9 @@ def _change(
     **also: datetime | None,
 ) -> Trial:
     """Lock the row, check that nobody passed ``version``, and write the change with its revision."""
+    for field, text in {"reason": reason, "note": values.get("note", "")}.items():
+        if actor is not None and text:
+            check_text(trial.study, actor, text, field=field)
     row = Trial.objects.select_for_update(of=("self",)).select_related("slot").get(pk=trial.pk)
     if _is_replay(row, version, kind, values):
         return row

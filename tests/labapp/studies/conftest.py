@@ -1,5 +1,6 @@
 """A blinded study on a bench cell with its cast, and an agent that is (by its row) connected."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
@@ -54,17 +55,17 @@ class Lab:
         )
 
 
-def make_lab() -> Lab:
+def make_lab(policies: Sequence[str] = POLICIES) -> Lab:
     people = {role: builders.user(role) for role in (Role.OPERATOR, Role.RESEARCHER, Role.PI)}
     cell = builders.cell()
     study = services.study_create(
         name="Blinded study",
         cell=cell,
-        checkpoints=[builders.checkpoint(name) for name in POLICIES],
+        checkpoints=[builders.checkpoint(name) for name in policies],
         actor=people[Role.PI],
         seed=4,
         conditions=CONDITIONS,
-        question="Does the grounded-world-adapt policy win?",
+        question=f"Does the {policies[0]} policy win?",
     )
     study = services.study_lock(study=study, actor=people[Role.PI], now=timezone.now())
     agent, _ = agent_create(cell=cell, name="bench agent")
