@@ -29,8 +29,8 @@ def publish_run(run_id: int, *, events: list[RunEvent] | None = None, metrics: l
         "events": [event_state(event) for event in events or []],
         "metrics": [metric_state(metric) for metric in metrics or []],
     }
-    _send(group_of(run_id), {"type": "run.changed", "payload": payload})
-    _send(ALL_RUNS, {"type": "run.changed", "payload": {"run": state}})
+    tell_group(group_of(run_id), {"type": "run.changed", "payload": payload})
+    tell_group(ALL_RUNS, {"type": "run.changed", "payload": {"run": state}})
 
 
 def run_state(run: Run) -> dict[str, Any]:
@@ -55,7 +55,8 @@ def metric_state(metric: RunMetric) -> dict[str, Any]:
     return {"step": metric.step, "name": metric.name, "value": metric.value, "flag": metric.flag}
 
 
-def _send(group: str, message: dict[str, Any]) -> None:
+def tell_group(group: str, message: dict[str, Any]) -> None:
+    """Send to every socket of a group; without a channel layer the message is lost and the caller goes on."""
     try:
         async_to_sync(get_channel_layer().group_send)(group, message)
     except (redis.RedisError, OSError, ChannelFull) as error:

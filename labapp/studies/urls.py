@@ -45,3 +45,5 @@ api_urlpatterns = [
     path("cells/<slug:slug>/stop/", api.CellStop.as_view(), name="cell-stop"),
     *browser.api_urlpatterns,
 ]
+
+websocket_urlpatterns = [*browser.websocket_urlpatterns]

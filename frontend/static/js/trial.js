@@ -1,6 +1,7 @@
 // A recorded trial: every camera on one playhead, joints and commands below it, events and remarks on the timeline.
 import { JointPlot, numberedNames } from "./live_plot.js";
 import { TrialPlayer } from "./trial_player.js";
+import { followOthers } from "./trial_live.js";
 import { followRemarks, remarkMarks } from "./trial_remarks.js";
 
 const root = document.getElementById("playback");
@@ -26,6 +27,9 @@ if (root) {
   const showMarks = () => player.showMarks([...eventMarks(), ...remarkMarks()]);
   showMarks();
   followRemarks(player, showMarks);
+  followOthers(showMarks);
   player.followPlot(plot);
   showSeries(player, plot);
+} else {
+  followOthers();
 }

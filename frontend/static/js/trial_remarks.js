@@ -11,17 +11,16 @@ export function remarkMarks() {
 }
 
 export function followRemarks(player, onChange) {
-  const root = byId("remarks");
-  if (!root) return;
+  if (!byId("remarks")) return;
   const showMoment = () => {
     const isAt = byId("remark-at")?.checked;
     byId("remark-time").value = isAt ? player.time.toFixed(2) : "";
     byId("remark-moment").textContent = `at ${player.time.toFixed(2)} s`;
   };
   player.onChange(() => byId("remark-time") && showMoment());
-  root.addEventListener("change", (event) => event.target.id === "remark-at" && showMoment());
-  root.addEventListener("click", (event) => {
-    const link = event.target.closest("a[data-time]");
+  document.addEventListener("change", (event) => event.target.id === "remark-at" && showMoment());
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest("#remarks a[data-time]"); // htmx replaces #remarks: listen above it
     if (!link) return;
     event.preventDefault();
     player.goTo(Number(link.dataset.time));

@@ -12,6 +12,7 @@ from django.db.models.functions import Coalesce
 from labapp.accounts.models import User
 from labapp.studies.browser.blinding import check_text
 from labapp.studies.browser.models import TrialFlag, TrialNote
+from labapp.studies.browser.publish import remarks_changed
 from labapp.studies.models import Trial
 
 Remark = TrialNote | TrialFlag
@@ -34,6 +35,8 @@ def remark_create(model: type[T], *, remark_id: UUID, trial: Trial, author: User
     )
     if not is_new and (made.author_id != author.pk or made.trial_id != trial.pk):
         raise PermissionDenied("Another remark has this id.")
+    if is_new:
+        remarks_changed(trial.pk)
     return made
 
 
@@ -46,6 +49,7 @@ def remark_edit(model: type[T], *, remark_id: UUID, actor: User, now: datetime, 
     _full_clean(remark)
     remark.edited_at = now
     remark.save(update_fields=[*EDITABLE[model], "edited_at"])
+    remarks_changed(remark.trial_id)
     return remark
 
 
@@ -90,6 +94,7 @@ def _own(model: type[T], remark_id: UUID, actor: User) -> T:
 def _mark_deleted(remark: T, at: datetime | None) -> T:
     remark.deleted_at = at
     remark.save(update_fields=["deleted_at"])
+    remarks_changed(remark.trial_id)
     return remark
 
 

@@ -2,7 +2,7 @@
 
 from django.urls import path, re_path
 
-from labapp.studies.browser import api, rig_api, views
+from labapp.studies.browser import api, consumers, rig_api, views
 
 _TRIAL = r"^studies/(?P<slug>[-\w]+)/trials/(?P<trial_id>[0-9a-f-]{36})/remarks/"
 
@@ -29,3 +29,5 @@ api_urlpatterns = [
     path("studies/<slug:slug>/reference/", rig_api.ReferenceView.as_view(), name="reference"),
     path("sessions/<int:session_id>/rig-picture/", rig_api.RigPictureView.as_view(), name="rig-picture"),
 ]
+
+websocket_urlpatterns = [path("ws/trials/<uuid:trial_id>/", consumers.TrialConsumer.as_asgi())]

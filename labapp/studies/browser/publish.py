@@ -1,0 +1,15 @@
+"""Tells open trial pages that something was said, once it is committed."""
+
+from uuid import UUID
+
+from django.db import transaction
+
+from labapp.runs.publish import tell_group
+
+
+def group_of(trial_id: UUID) -> str:
+    return f"trial-{trial_id}"
+
+
+def remarks_changed(trial_id: UUID) -> None:
+    transaction.on_commit(lambda: tell_group(group_of(trial_id), {"type": "trial.remarks"}))
