@@ -67,9 +67,11 @@ def boundaries(fractions: Sequence[float], alpha: float = 0.05, shape: str = "ob
     result, before = [], 0.0
     for t, error in zip(fractions, errors, strict=True):
         step = float(np.sqrt(t - before))
-        edge = optimize.brentq(_excess, 0.0, REACH * np.sqrt(t), args=(step, points, mass, error))
+        edge = float(REACH * np.sqrt(t))  # kept where so little may be spent that no boundary within reach spends it
+        if _excess(edge, step, points, mass, error) < 0:
+            edge = float(optimize.brentq(_excess, 0.0, edge, args=(step, points, mass, error)))
         result.append(float(edge / np.sqrt(t)))
-        inside, weights = _simpson(edge)
+        inside, weights = simpson(edge)
         moves = np.exp(-0.5 * ((inside[:, None] - points[None, :]) / step) ** 2) / (step * np.sqrt(2 * np.pi))
         points, mass, before = inside, weights * (moves @ mass), t
     return result
@@ -81,9 +83,10 @@ def _excess(edge: float, step: float, points: NDArray, mass: NDArray, error: flo
     return float(mass @ over) - error
 
 
-def _simpson(edge: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    points = np.linspace(-edge, edge, GRID)
-    weights = np.ones(GRID)
+def simpson(edge: float, grid: int = GRID) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Points between -edge and +edge and Simpson's weights; `grid` is odd."""
+    points = np.linspace(-edge, edge, grid)
+    weights = np.ones(grid)
     weights[1:-1:2], weights[2:-1:2] = 4, 2
     return points, weights * (points[1] - points[0]) / 3
 
