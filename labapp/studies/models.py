@@ -55,6 +55,7 @@ class Study(models.Model):
     )
     seed = models.BigIntegerField(default=0, help_text="Seeds the schedule.")
     time_limit_s = models.FloatField(default=12.0)
+    draft_version = models.PositiveIntegerField(default=1, help_text="Raised by every save; a stale one is refused.")
     is_simulated = models.BooleanField(default=False)
     is_imported = models.BooleanField(default=False)
     design_sha256 = models.CharField(max_length=64, blank=True, editable=False)
@@ -98,6 +99,7 @@ class StudyEvent(models.Model):
 
     class Kind(models.TextChoices):
         LOCKED = "locked"
+        IMPORTED = "imported"
         AMENDED = "amended"
         ARM_WITHDRAWN = "arm_withdrawn", "arm withdrawn"
         UNBLINDED = "unblinded"
@@ -275,7 +277,8 @@ class Trial(models.Model):
                 fields=["study", "status", "arm", "condition"],
                 include=["is_success", "failure_mode", "furthest_stage"],
                 name="trial_results",
-            )
+            ),
+            models.Index(fields=["study", "started_at", "id"], name="trial_order"),
         ]
         constraints = [
             models.UniqueConstraint(fields=["slot"], condition=~Q(status="invalid"), name="one_valid_trial_per_slot"),
@@ -342,5 +345,6 @@ class TrialVideo(models.Model):
         return f"{self.camera} video of {self.trial}"
 
 
-# Django looks for an app's models in this module: those of the trial browser come with it.
+# Django looks for an app's models in this module: those of the trial browser and of designing come with it.
 from labapp.studies.browser import models as browser_models  # noqa: E402, F401
+from labapp.studies.design import models as design_models  # noqa: E402, F401

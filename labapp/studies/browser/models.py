@@ -81,6 +81,42 @@ class SavedFilter(models.Model):
         return f"{reverse('studies:trials', args=[self.study.slug])}?{self.query}"
 
 
+class TrialAttribution(models.Model):
+    """Whose doing each step of a trial was, as somebody computed it after the recording: values over time, by name.
+
+    One that the robot recorded itself is a feature ``attribution.<name>`` of the recording and has no row here.
+    """
+
+    class Kind(models.TextChoices):
+        SHARES = "shares", "shares of one whole"
+        SCORES = "scores", "scores of 0 to 1, each on its own"
+
+    trial = models.ForeignKey("studies.Trial", on_delete=models.CASCADE, related_name="attributions")
+    name = models.CharField(max_length=40)
+    kind = models.CharField(max_length=6, choices=Kind)
+    components = models.JSONField(help_text="Names of what is attributed to; they may tell a policy.")
+    object_key = models.CharField(max_length=200, help_text="Parquet table: time_s and one column per component.")
+    sha256 = models.CharField(max_length=64)
+    row_count = models.PositiveIntegerField()
+    author = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
+    agent = models.ForeignKey("cells.Agent", null=True, blank=True, on_delete=models.PROTECT, related_name="+")
+    stored_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [
+            models.UniqueConstraint(fields=["trial", "name"], name="trial_attribution_unique"),
+            models.CheckConstraint(
+                condition=Q(author__isnull=False) | Q(agent__isnull=False), name="trial_attribution_by_someone"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name} of {self.trial}"
+
+
 class RigPicture(models.Model):
     """The empty rig as the head camera saw it when a session began: drift is measured against it."""
 
