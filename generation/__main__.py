@@ -1,4 +1,4 @@
-"""Command line: `python -m generation generate|register|nominal|replay ...`."""
+"""Command line: `python -m generation generate|register|nominal|replay|evaluate ...`."""
 
 import argparse
 import os
@@ -28,6 +28,7 @@ def _parser() -> argparse.ArgumentParser:
         commands, "generate", _generate, "make a simulated dataset of exactly n accepted trajectories", "GenerateConfig"
     )
     _add(commands, "register", _register, "measure a bench cell into a grounded world", "RegisterConfig")
+    _add(commands, "evaluate", _evaluate, "roll policies out in a world under a study's conditions", "EvaluateConfig")
     nominal = _add(commands, "nominal", _nominal, "write the ungrounded world: the cell as described", None)
     nominal.add_argument("out", type=Path, help="output folder; gets world.json")
     replay = _add(commands, "replay", _replay, "replay episodes of a dataset from their stored starts", None)
@@ -60,6 +61,14 @@ def _register(args: argparse.Namespace, progress: Progress) -> dict[str, Any]:
     from robots.config import load_config
 
     return register(load_config(RegisterConfig, args.config), args.out, progress)
+
+
+def _evaluate(args: argparse.Namespace, progress: Progress) -> dict[str, Any]:
+    from generation.evaluation.command import evaluate
+    from generation.evaluation.config import EvaluateConfig
+    from robots.config import load_config
+
+    return evaluate(load_config(EvaluateConfig, args.config), args.out, progress)
 
 
 def _nominal(args: argparse.Namespace, progress: Progress) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,12 +26,14 @@ class Seen:
         state: measured joints at 50 Hz, oldest first (history, D).
         instruction: what to do.
         embodiment: robot type.
+        seed: of this answer's noise; None takes the next of the policy's own generator.
     """
 
     images: Mapping[str, np.ndarray]
     state: np.ndarray
     instruction: str
     embodiment: str
+    seed: int | None = None
 
 
 class TrainedPolicy:
@@ -46,19 +48,28 @@ class TrainedPolicy:
         """Read a checkpoint folder; raises DataError when it is none."""
         return cls(*load_policy(folder), seed)
 
-    @torch.inference_mode()
     def act(self, seen: Seen) -> np.ndarray:
-        """Commands for the next ticks (chunk, D), absolute joint positions at 50 Hz.
+        """Commands for the next ticks (chunk, D), absolute joint positions at 50 Hz; raises as `act_many`."""
+        return self.act_many([seen])[0]
+
+    @torch.inference_mode()
+    def act_many(self, seen: Sequence[Seen]) -> np.ndarray:
+        """Commands (B, chunk, D) for B observations in one pass.
 
         Raises:
-            ValueError: when a view, the state or the embodiment is not what the policy was trained with.
+            ValueError: none at all, or a view, state or embodiment that is not what the policy was trained with.
         """
-        shape, facts = self.net.shape, self.facts
-        observation = self._observe(seen)
-        task = self.net.encode(observation)
-        x_0 = torch.randn(1, shape.chunk, shape.action_dim, generator=self.generator)
+        if not seen:
+            raise ValueError("a batch holds at least one observation")
+        task = self.net.encode(self._observe(seen))
+        x_0 = torch.stack([self._noise(one.seed) for one in seen])
         latent = euler_sample(lambda x, t: self.net.velocity(x, t, task), x_0, EULER_STEPS)
-        return facts.codec.decode(latent[0].numpy(), np.asarray(seen.state[-1], np.float32))
+        measured = np.stack([np.asarray(one.state[-1], np.float32) for one in seen])
+        return self.facts.codec.decode(latent.numpy(), measured[:, None])
+
+    def _noise(self, seed: int | None) -> torch.Tensor:
+        generator = self.generator if seed is None else torch.Generator().manual_seed(seed)
+        return torch.randn(self.net.shape.chunk, self.net.shape.action_dim, generator=generator)
 
     def blank(self) -> Seen:
         """A request of the right shapes, for warming up."""
@@ -67,7 +78,22 @@ class TrainedPolicy:
         state = np.zeros((shape.history, shape.state_dim), np.float32)
         return Seen(dict.fromkeys(shape.views, image), state, "wait", shape.embodiments[0])
 
-    def _observe(self, seen: Seen) -> Observation:
+    def _observe(self, seen: Sequence[Seen]) -> Observation:
+        shape = self.net.shape
+        for one in seen:
+            self._check(one)
+        images = np.stack([[self._view(one.images, view) for view in shape.views] for one in seen])
+        state = np.stack([self.facts.state_affine.normalise(one.state) for one in seen])
+        texts = list(dict.fromkeys(one.instruction for one in seen))
+        return Observation(
+            images=torch.from_numpy(images),
+            state=torch.from_numpy(state),
+            instruction=torch.tensor([texts.index(one.instruction) for one in seen]),
+            texts=texts,
+            embodiment=torch.tensor([shape.embodiments.index(one.embodiment) for one in seen]),
+        )
+
+    def _check(self, seen: Seen) -> None:
         shape = self.net.shape
         if seen.embodiment not in shape.embodiments:
             raise ValueError(f"embodiment {seen.embodiment!r} is unknown; known: {', '.join(shape.embodiments)}")
@@ -76,14 +102,6 @@ class TrainedPolicy:
             raise ValueError(f"state has shape {seen.state.shape}, expected {expected}")
         if not np.isfinite(seen.state).all():
             raise ValueError("state holds a value that is not a finite number")
-        images = np.stack([self._view(seen.images, view) for view in shape.views])
-        return Observation(
-            images=torch.from_numpy(images)[None],
-            state=torch.from_numpy(self.facts.state_affine.normalise(seen.state))[None],
-            instruction=torch.zeros(1, dtype=torch.long),
-            texts=[seen.instruction],
-            embodiment=torch.tensor([shape.embodiments.index(seen.embodiment)]),
-        )
 
     def _view(self, images: Mapping[str, np.ndarray], view: str) -> np.ndarray:
         if view not in images:

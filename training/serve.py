@@ -1,4 +1,8 @@
-"""Policy server on a Unix socket: the robot's process asks, this one thinks, so that robots never import torch."""
+"""Policy server on a Unix socket: the robot's process asks, this one thinks, so that robots never import torch.
+
+A request holds `images`, `state`, `instruction`, `embodiment`, and may hold the `seed` of its noise; `{"batch": [...]}`
+asks for many at once and gets their chunks stacked.
+"""
 
 from __future__ import annotations
 
@@ -57,11 +61,14 @@ class PolicyServer(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
 
     def _act(self, request: dict[str, Any]) -> dict[str, Any]:
         started = time.perf_counter()
-        state = np.asarray(request["state"], np.float32)
-        seen = Seen(request["images"], state, str(request["instruction"]), str(request["embodiment"]))
+        asked = request.get("batch", [request])
+        if not isinstance(asked, list) or not all(isinstance(one, dict) for one in asked):
+            raise ValueError("batch is a list of requests")
+        seen = [_seen(one) for one in asked]
         with self.busy:
-            actions = self.policy.act(seen)
-        return {"actions": actions, "latency_ms": 1000 * (time.perf_counter() - started)}
+            actions = self.policy.act_many(seen)
+        answer = actions if "batch" in request else actions[0]
+        return {"actions": answer, "latency_ms": 1000 * (time.perf_counter() - started)}
 
     def server_close(self) -> None:
         """Close and remove the socket."""
@@ -87,6 +94,14 @@ class _Client(socketserver.BaseRequestHandler):
                 send_frame(self.request, self.server.answer(request))
             except OSError:
                 return
+
+
+def _seen(request: dict[str, Any]) -> Seen:
+    state = np.asarray(request["state"], np.float32)
+    seed = request.get("seed")
+    if seed is not None and (not isinstance(seed, int) or seed < 0):
+        raise ValueError(f"seed must be a whole number from 0 on, not {seed!r}")
+    return Seen(request["images"], state, str(request["instruction"]), str(request["embodiment"]), seed)
 
 
 def clear_stale_socket(path: Path) -> None:

@@ -65,6 +65,10 @@ class CpuEngine:
         """Generalised velocities of all simulations now, (n, nv)."""
         return self._qvel[: self._count]
 
+    def states(self) -> Array:
+        """mjSTATE_INTEGRATION vectors of all simulations now, (n, ns)."""
+        return self._batch.state[: self._count]
+
     def flags(self) -> Indices:
         """Health (n,) since the reset, from MuJoCo's warning counters, its errors and the numbers themselves."""
         counts = self._batch.warning[: self._count, :, 1]

@@ -56,6 +56,9 @@ class Engine(Protocol):
     def velocities(self) -> Array:
         """Generalised velocities of all simulations now, (n, nv)."""
 
+    def states(self) -> Array:
+        """mjSTATE_INTEGRATION vectors of all simulations now, (n, ns): what `Start.state` is at the beginning."""
+
     def flags(self) -> Indices:
         """Health (n,) since the reset, as `Flag` values."""
 

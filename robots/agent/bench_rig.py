@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from robots.agent.protocol import Proposal, TrialStart
 from robots.agent.rig import Image, Observation, RigStoppedError
-from robots.cell.initial import InitialState, sample_initial_state
+from robots.cell.initial import InitialState, trial_initial_state
 from robots.drivers.bench import BenchCell
 from robots.drivers.protocols import EmergencyStopError
 
@@ -40,13 +40,12 @@ class BenchRig:
 
     def prepare(self, order: TrialStart, image_size: int | None) -> Observation:
         """Lay the object on the belt at the start that the order's seed draws: the same for every arm of its block."""
-        initial = sample_initial_state(
+        initial = trial_initial_state(
             self._bench.cell,
-            np.random.default_rng(order.seed),
-            objects=(order.object,),
-            belt_speed=(order.belt_speed, order.belt_speed),
+            object_name=order.object,
+            belt_speed=order.belt_speed,
             bin_side=order.bin,
-            seed=order.seed % 2**31,
+            seed=order.seed,
         )
         try:
             self._bench.operator.set_light(order.light)
@@ -84,8 +83,8 @@ class BenchRig:
         return self._stages
 
     def judge(self) -> Proposal:
-        _, self._stages = self._bench.referee.progress()
         verdict = self._bench.referee.verdict()
+        _, self._stages = self._bench.referee.progress()
         return Proposal(
             success=verdict.success,
             failure_mode=verdict.failure_mode or "",

@@ -105,6 +105,18 @@ class PolicyServer:
             raise PolicyError("The policy server refused the observation.")
         return answer["actions"], float(answer.get("latency_ms", 0.0))
 
+    def infer_many(self, requests: Sequence[Mapping[str, Any]]) -> NDArray[np.float32]:
+        """Action chunks (B, K, n) [rad] for B requests at once, each with images, state, instruction and seed.
+
+        Raises:
+            PolicyError: as `infer`.
+        """
+        answer = self._ask({"batch": [{**request, "embodiment": self._embodiment} for request in requests]})
+        if "actions" not in answer:
+            raise PolicyError("The policy server refused the observations.")
+        actions: NDArray[np.float32] = answer["actions"]
+        return actions
+
     def close(self) -> None:
         """End the process and everything it started."""
         if self._socket is not None:

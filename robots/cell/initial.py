@@ -141,6 +141,20 @@ def sample_initial_state(
     )
 
 
+def trial_initial_state(
+    cell: CellDescription, *, object_name: str, belt_speed: float, bin_side: Side, seed: int
+) -> InitialState:
+    """The start that a trial's seed draws: the same for every policy, on the cell and in a simulated world alike."""
+    return sample_initial_state(
+        cell,
+        np.random.default_rng(seed),
+        objects=(object_name,),
+        belt_speed=(belt_speed, belt_speed),
+        bin_side=bin_side,
+        seed=seed % 2**31,
+    )
+
+
 def sample_appearance(thing: ObjectDescription, rng: np.random.Generator, strength: float = 1.0) -> Appearance:
     """Draw object colour and light around the described ones; strength 0 changes nothing."""
     color = np.clip(np.asarray(thing.color[:3]) + strength * rng.normal(0, 0.08, 3), 0.05, 1.0)

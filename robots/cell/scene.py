@@ -14,6 +14,7 @@ from robots.cell.sample import SceneSample
 from robots.cell.world import WorldParameters
 
 Array = npt.NDArray[np.float64]
+TARGET_TOLERANCE = 0.6  # a servo target may lead its joint; far outside the range it is a mistake
 _CLEARANCE = 0.0005
 
 
@@ -138,6 +139,13 @@ class Scene:
         q = self.cell.home_state
         q[self.action_index] = self.data.qpos[self.qpos_index]
         return q
+
+    def command_ranges(self) -> tuple[Array, Array]:
+        """Lowest and highest joint targets that a controller takes, each (54,) [rad]; joints held fixed take any."""
+        lower, upper = np.full((2, len(self.cell.joint_names)), [[-np.inf], [np.inf]])
+        joints = [self.model.joint(self.cell.joint_names[at]) for at in self.action_index]
+        lower[self.action_index], upper[self.action_index] = np.array([joint.range for joint in joints]).T
+        return lower - TARGET_TOLERANCE, upper + TARGET_TOLERANCE
 
     def velocity(self) -> Array:
         """Joint velocities, (54,) [rad/s]."""

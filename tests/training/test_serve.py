@@ -119,3 +119,26 @@ def test_file_in_the_way_is_left_alone(tmp_path: Path) -> None:
 
 def test_warm_up_measures_an_answer(policy: TrainedPolicy) -> None:
     assert 0 < warm_up(policy) < 1000
+
+
+def test_a_batch_is_answered_in_one_piece(client: socket.socket) -> None:
+    asked = [observation(seed=1), observation(seed=2, instruction="go right")]
+    answer = ask(client, {"batch": asked})
+    assert answer["actions"].shape == (2, 40, 8)
+    single = [ask(client, one)["actions"] for one in asked]
+    assert np.allclose(answer["actions"], np.stack(single), atol=1e-4)
+
+
+def test_the_same_seed_gives_the_same_commands(client: socket.socket) -> None:
+    first, second, other = (ask(client, observation(seed=seed))["actions"] for seed in (7, 7, 8))
+    assert (first == second).all()
+    assert (first != other).any()
+
+
+@pytest.mark.parametrize("batch", [[], "many", [1], [{"images": {}}]])
+def test_a_batch_that_is_none_is_answered_with_its_reason(client: socket.socket, batch: Any) -> None:
+    assert ask(client, {"batch": batch})["error"]
+
+
+def test_a_seed_that_is_none_is_answered_with_its_reason(client: socket.socket) -> None:
+    assert "seed" in ask(client, observation(seed=-1))["error"]

@@ -24,7 +24,6 @@ ENCODER_NOISE = {"arm": 1e-4, "hand": 5e-4}
 DEPTH_NOISE = 0.001
 BACKLOG_TICKS = 250
 TICK_NS = round(CONTROL_DT * 1e9)
-LIMIT_TOLERANCE = 0.6  # a servo target may lead its joint; far outside the range it is a mistake
 
 
 class BenchSimulation:
@@ -52,7 +51,7 @@ class BenchSimulation:
         self._rng = np.random.default_rng([seed, 1])
         self._renderers: dict[tuple[int, int], CellRenderer] = {}
         self._noise = np.array([ENCODER_NOISE["arm" if "_arm_" in n else "hand"] for n in cell.joint_names])
-        self._ranges = self._joint_ranges()
+        self._ranges = self.scene.command_ranges()
         self._board_on: tuple[str, Array, Array] | None = None
         self.tick_number = 0
         self._clock_zero = 0
@@ -222,22 +221,14 @@ class BenchSimulation:
         if self.judge is None:
             raise ValueError("no trial was started: place an object first")
         return asdict(self.judge.verdict()) | {"is_over": self.judge.is_over}
+
     def progress(self) -> dict[str, Any]:
         """Whether the trial is decided, and each stage reached with its time [s]; raises as `verdict`."""
         if self.judge is None:
             raise ValueError("no trial was started: place an object first")
         return {"is_over": self.judge.is_over, "stages": dict(self.judge.reached)}
 
-
     def truth(self) -> dict[str, Any]:
         """Everything hidden, for the referee and for tests."""
         position, quat = self.scene.object_pose()
         return {"world": self.world.to_json(), "object_position": position, "object_quat": quat}
-
-    def _joint_ranges(self) -> tuple[Array, Array]:
-        lower, upper = np.full(len(self._noise), -np.inf), np.full(len(self._noise), np.inf)
-        for name, at in zip(
-            np.array(self.cell.joint_names)[self.scene.action_index], self.scene.action_index, strict=True
-        ):
-            lower[at], upper[at] = self.scene.model.joint(name).range
-        return lower - LIMIT_TOLERANCE, upper + LIMIT_TOLERANCE
