@@ -20,6 +20,7 @@ from labapp.studies.schedule import SEED_LIMIT, PlannedSlot, plan_slots
 from labapp.studies.services import arm_withdraw, condition_plans, design_sha256, slots_store
 
 LONGEST_TIME_LIMIT_S = 600.0
+TIME_LIMIT, TRIALS = "time limit [s]", "trials per arm, "  # what changed, in an event's payload
 
 
 @contextmanager
@@ -43,7 +44,7 @@ def time_limit_amend(*, study: Study, time_limit_s: float, reason: str, actor: U
         raise ValidationError({"time_limit_s": f"A time limit lies between 0 and {LONGEST_TIME_LIMIT_S:g} s."})
     if time_limit_s == study.time_limit_s:
         raise ValidationError({"time_limit_s": f"The time limit is {time_limit_s:g} s already."})
-    change = _change("time limit [s]", study.time_limit_s, time_limit_s)
+    change = _change(TIME_LIMIT, study.time_limit_s, time_limit_s)
     with _amending():
         study.time_limit_s = time_limit_s
         study.save(update_fields=["time_limit_s"])
@@ -69,7 +70,7 @@ def trials_add(*, study: Study, extra: Mapping[str, int], reason: str, actor: Us
     slots = _appended(study, wanted, seed)
     changes = [
         _change(
-            f"trials per arm, {conditions[slug].label}",
+            f"{TRIALS}{conditions[slug].label}",
             conditions[slug].trials_per_arm,
             conditions[slug].trials_per_arm + count,
         )
@@ -78,7 +79,7 @@ def trials_add(*, study: Study, extra: Mapping[str, int], reason: str, actor: Us
     with _amending():
         for slug, count in wanted.items():
             study.conditions.filter(slug=slug).update(trials_per_arm=F("trials_per_arm") + count)
-    slots_store(study, slots)
+        slots_store(study, slots)
     return _record(study, changes, reason, actor, now, seed=seed, slots=len(slots))
 
 
@@ -164,9 +165,13 @@ def current_sha256(study: Study) -> str:
     """Hash of the design as its rows are now: equal to the locked one until the first amendment."""
     if study.cell is None:
         return study.design_sha256
+    return design_sha256(study, planned_slots(study))
+
+
+def planned_slots(study: Study) -> list[PlannedSlot]:
+    """The schedule as its rows have it, without the repetitions of invalid trials."""
     rows = study.slots.filter(reschedules=None).select_related("arm", "condition", "object").order_by("position")
-    slots = [
+    return [
         PlannedSlot(s.position, s.block, s.arm.code, s.condition.slug, s.object.name, s.belt_speed, s.bin, s.seed)
         for s in rows
     ]
-    return design_sha256(study, slots)

@@ -3,9 +3,10 @@
 import hashlib
 import json
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
+from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
@@ -105,9 +106,8 @@ def study_lock(*, study: Study, actor: User | None, now: datetime) -> Study:
     study = Study.objects.select_for_update().get(pk=study.pk)
     if study.status != Study.Status.DRAFT:
         raise ValidationError("This study is locked already.")
-    without = [a.code for a in study.arms.all() if a.checkpoint_id is None]
-    if without:
-        raise ValidationError(f"Arms without a checkpoint cannot be tried: {', '.join(without)}.")
+    check_arms(study)
+    study.object_names = [o.name for o in study_objects(study)]  # an object that the cell gets later is not meant
     try:
         slots = plan_slots([a.code for a in study.arms.all()], condition_plans(study), study.seed)
     except ValueError as error:
@@ -115,9 +115,29 @@ def study_lock(*, study: Study, actor: User | None, now: datetime) -> Study:
     slots_store(study, slots)
     study.design_sha256 = design_sha256(study, slots)
     study.status, study.locked_at = Study.Status.LOCKED, now
-    study.save(update_fields=["design_sha256", "status", "locked_at"])
+    study.save(update_fields=["design_sha256", "status", "locked_at", "object_names"])
     _record(study, StudyEvent.Kind.LOCKED, actor, payload={"sha256": study.design_sha256, "slots": len(slots)})
     return study
+
+
+def check_arms(study: Study) -> None:
+    """Whether every arm can be tried on the study's cell.
+
+    Raises:
+        ValidationError: an arm without a checkpoint, or of another embodiment, by its code.
+    """
+    arms = list(study.arms.select_related("policy"))
+    without = [arm.code for arm in arms if arm.checkpoint_id is None]
+    if without:
+        raise ValidationError(
+            f"Arms without a checkpoint cannot be tried: {', '.join(without)}. Wait until their policies are trained, "
+            "or leave them out of the design."
+        )
+    strange = [arm.code for arm in arms if arm.policy.embodiment not in ("", study.cell.embodiment)]
+    if strange:
+        raise ValidationError(
+            f"Arms made for another embodiment than {study.cell.embodiment} cannot be tried: {', '.join(strange)}."
+        )
 
 
 def condition_plans(study: Study) -> list[ConditionPlan]:
@@ -142,7 +162,12 @@ def study_objects(study: Study) -> list[CellObject]:
 
 def design_sha256(study: Study, slots: Sequence[PlannedSlot]) -> str:
     """Hash of everything that the conclusions rest on: arms with their checkpoints, conditions, plan and order."""
-    design = {
+    return facts_sha256(design_facts(study, slots))
+
+
+def design_facts(study: Study, slots: Sequence[PlannedSlot]) -> dict[str, Any]:
+    """What the hash is taken of."""
+    return {
         "cell": study.cell.slug,
         "arms": {a.code: a.checkpoint.sha256 for a in study.arms.select_related("checkpoint")},
         "objects": [o.name for o in study_objects(study)],
@@ -152,7 +177,10 @@ def design_sha256(study: Study, slots: Sequence[PlannedSlot]) -> str:
         "time_limit_s": study.time_limit_s,
         "slots": [asdict(slot) for slot in slots],
     }
-    return hashlib.sha256(json.dumps(design, sort_keys=True).encode()).hexdigest()
+
+
+def facts_sha256(facts: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
 
 
 def slots_store(study: Study, slots: Sequence[PlannedSlot]) -> None:

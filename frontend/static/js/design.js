@@ -37,6 +37,15 @@ function onLeave(event) {
   if (isChanged) event.preventDefault();
 }
 
+// Another cell has other objects and policies: the server fills the fields anew, nothing is saved.
+const cell = document.getElementById("id_cell");
+const takeCell = document.getElementById("take-cell");
+
+if (takeCell) {
+  takeCell.hidden = true; // without this script the button does it
+  cell.addEventListener("change", () => takeCell.click());
+}
+
 if (form) {
   form.addEventListener("change", () => (isChanged = true));
   form.addEventListener("submit", () => (isChanged = false));

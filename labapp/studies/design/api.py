@@ -22,6 +22,7 @@ from labapp.studies.design.selectors import design_problems, study_question
 from labapp.studies.design.services import plan_update
 from labapp.studies.deviations import study_deviations
 from labapp.studies.models import PolicyArm, Study
+from labapp.studies.verification import study_verify, verification_facts
 
 
 class AmendmentSerializer(serializers.Serializer):
@@ -72,6 +73,14 @@ def plan_facts(study: Study) -> dict[str, Any]:
         "margins": [claim._asdict() for claim in report.claims],
         "problems": design_problems(study),
     }
+
+
+class StudyVerification(StudyView):
+    """Whether the hashes on record are found again from the rows."""
+
+    @extend_schema(responses=OpenApiTypes.OBJECT, summary="Verify the design's hash")
+    def get(self, request: Request, slug: str) -> Response:
+        return Response(verification_facts(study_verify(self.study(slug))))
 
 
 class StudyAmendments(StudyView):

@@ -8,7 +8,7 @@ from django.core.exceptions import ValidationError
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils.text import slugify
 
-from labapp.cells.models import CellObject
+from labapp.cells.models import Cell, CellObject
 from labapp.policies.models import Checkpoint, Policy
 from labapp.results.arms import Arm
 from labapp.studies.design.plan import (
@@ -36,6 +36,11 @@ class PolicyChoice(forms.ModelMultipleChoiceField):
 class DesignForm(forms.Form):
     """What is tried, with what, in which order."""
 
+    version = forms.IntegerField(widget=forms.HiddenInput)
+    name = forms.CharField(max_length=120, help_text="The study's address stays as it is.")
+    cell = forms.ModelChoiceField(
+        Cell.objects.all(), empty_label=None, help_text="Another cell has other objects, and other policies fit it."
+    )
     question = forms.CharField(
         required=False, widget=forms.Textarea(attrs={"rows": 2}), help_text="What the study is to decide."
     )
@@ -59,6 +64,9 @@ class DesignForm(forms.Form):
     def __init__(self, study: Study, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["policies"].queryset = offered_policies(study)
+        self.fields["object_names"].error_messages["invalid_choice"] = (
+            f"{study.cell or 'This cell'} has no object “%(value)s”; choose among its own."
+        )
         objects = list(study.cell.cell_objects.all()) if study.cell else []
         self.fields["object_names"].choices = [(o.name, object_label(o)) for o in objects]
 
@@ -78,6 +86,9 @@ def object_label(row: CellObject) -> str:
 def design_initial(study: Study) -> dict[str, Any]:
     objects = list(study.cell.cell_objects.values_list("name", flat=True)) if study.cell else []
     return {
+        "version": study.draft_version,
+        "name": study.name,
+        "cell": study.cell_id,
         "question": study.question,
         "policies": [arm.policy_id for arm in study.arms.all()],
         "object_names": study.object_names or objects,
@@ -123,6 +134,12 @@ class ConditionForm(forms.Form):
         )
 
 
+class CopyForm(forms.Form):
+    """A new study with the design of another one."""
+
+    name = forms.CharField(label="Name of the new study", max_length=120)
+
+
 ConditionFormSet = forms.formset_factory(ConditionForm, extra=1, can_delete=True)
 
 
@@ -139,9 +156,11 @@ class RatesForm(forms.Form):
             self.fields[f"rate_{arm.code}"] = forms.FloatField(
                 label=arm.name, min_value=0, max_value=100, initial=f"{100 * rates[arm.code]:g}"
             )
+            self.fields[f"rate_{arm.code}"].required = f"rate_{arm.code}" in (self.data or {})  # an arm added meanwhile
 
     def rates(self) -> dict[str, float]:
-        return {name.removeprefix("rate_"): round(value / 100, 6) for name, value in self.cleaned_data.items()}
+        given = {name: value for name, value in self.cleaned_data.items() if value is not None}
+        return {name.removeprefix("rate_"): round(value / 100, 6) for name, value in given.items()}
 
 
 class PlanForm(forms.Form):

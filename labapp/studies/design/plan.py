@@ -4,7 +4,7 @@ Comparisons have keys: "main_a", "main_b" and "interaction" for the effects of a
 """
 
 from collections.abc import Collection, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from itertools import combinations
 from typing import Any
 
@@ -128,6 +128,24 @@ class AnalysisPlan:
                 "primary": tuple(k for k in self.primary if k in EFFECTS or set(k.split(":")) <= set(codes)),
                 "margins": tuple(m for m in self.margins if {m.first, m.second} <= set(codes)),
                 "assumed_rates": {code: rate for code, rate in self.assumed_rates.items() if code in codes},
+            }
+        )
+
+    def renamed(self, codes: Mapping[str, str]) -> "AnalysisPlan":
+        """The plan with its arms' codes replaced; those that ``codes`` does not have stay."""
+
+        def new(code: str) -> str:
+            return codes.get(code, code)
+
+        def key(comparison: str) -> str:
+            return comparison if comparison in EFFECTS else ":".join(map(new, comparison.split(":")))
+
+        return AnalysisPlan(
+            **{
+                **vars(self),
+                "primary": tuple(key(comparison) for comparison in self.primary),
+                "margins": tuple(replace(m, first=new(m.first), second=new(m.second)) for m in self.margins),
+                "assumed_rates": {new(code): rate for code, rate in self.assumed_rates.items()},
             }
         )
 

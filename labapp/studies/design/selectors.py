@@ -2,13 +2,15 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from labapp.results.arms import Arm, study_arms
 from labapp.results.effects import effect_labels, find_design
 from labapp.studies.design.plan import EFFECTS, AnalysisPlan, PlanError, pair_keys
 from labapp.studies.design.power import Assumed, Question
 from labapp.studies.design.wording import plan_facts
-from labapp.studies.models import Condition, Study
+from labapp.studies.models import Condition, PolicyArm, Study
+from labapp.studies.schedule import PlannedSlot, plan_slots
 from labapp.studies.services import condition_plans
 
 # Rates assumed where nobody gave any: a plausible example by grounded or ungrounded (world, behavior). They are no
@@ -95,16 +97,18 @@ def study_question(study: Study) -> Question:
 
 def design_problems(study: Study) -> list[str]:
     """Everything that stands in the way of locking, in words."""
-    arms = list(study.arms.select_related("policy"))
-    problems = [
-        f"Arm {arm.code} ({arm.label}) has no checkpoint: its policy is still to be trained, or was never finished."
-        for arm in arms
-        if arm.checkpoint_id is None
-    ]
+    arms = list(study.arms.select_related("policy__run"))
+    problems = [no_checkpoint(arm) for arm in arms if arm.checkpoint_id is None]
     if not arms:
         problems.append("The study has no arm: choose at least one policy.")
     if study.cell is None:
         return [*problems, "The study names no cell to run on."]
+    problems += [
+        f"Arm {arm.code} ({arm.label}) was made for {arm.policy.embodiment}, but the cell is {study.cell.embodiment}: "
+        "leave the policy out, or choose another cell."
+        for arm in arms
+        if arm.policy and arm.policy.embodiment not in ("", study.cell.embodiment)
+    ]
     plans = condition_plans(study)
     if not sum(plan.trials for plan in plans):
         problems.append("No trials are planned: give a condition at least one trial per arm.")
@@ -117,8 +121,50 @@ def design_problems(study: Study) -> list[str]:
     return problems
 
 
+def no_checkpoint(arm: PolicyArm) -> str:
+    """Why an arm has nothing to run yet, and what to do."""
+    run = arm.policy.run if arm.policy else None
+    start = f"Arm {arm.code} ({arm.label}) has no checkpoint"
+    if run is None:
+        return f"{start}: its policy was never trained. Train it, then save this draft; or leave it out."
+    if run.status in run.FINISHED and run.status != run.Status.SUCCEEDED:
+        return f"{start}: its training ended as {run.get_status_display()}. Retry the run, or leave the policy out."
+    return f"{start} yet: its training is {run.get_status_display()}. Save this draft once it is done; or leave it out."
+
+
 def blocking_facts(study: Study, conditions: Sequence[Condition]) -> dict[str, int]:
     """Numbers behind the explanation of the schedule."""
     arms = study.arms.filter(withdrawn_at=None).count()
     per_arm = sum(c.trials_per_arm for c in conditions)
     return {"arms": arms, "blocks": per_arm, "trials": arms * per_arm}
+
+
+class Strip(NamedTuple):
+    """When one condition comes: the blocks it has, out of how many."""
+
+    label: str
+    blocks: tuple[int, ...]
+
+
+class OrderPreview(NamedTuple):
+    """The order that a lock would freeze: its first block, by code, and when each condition comes."""
+
+    first: tuple[PlannedSlot, ...]
+    strips: tuple[Strip, ...]
+    blocks: int
+
+
+def order_preview(study: Study) -> OrderPreview:
+    """What the seed draws for the saved draft.
+
+    Raises:
+        ValueError: there is no order yet, and why.
+    """
+    slots = plan_slots([a.code for a in study.arms.all()], condition_plans(study), study.seed)
+    begun = {slot.block: slot.condition for slot in slots}
+    strips = tuple(
+        Strip(c.label, tuple(block for block, slug in begun.items() if slug == c.slug))
+        for c in study.conditions.all()
+        if c.trials_per_arm
+    )
+    return OrderPreview(tuple(slot for slot in slots if slot.block == 1), strips, len(begun))

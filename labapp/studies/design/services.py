@@ -1,11 +1,13 @@
 """Changing a draft's design. A locked one changes only by amendment."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
+from django.utils import timezone
 
+from labapp.cells.models import Cell
 from labapp.policies.models import Policy
 from labapp.studies.design.plan import AnalysisPlan
 from labapp.studies.models import Condition, PolicyArm, Study
@@ -15,8 +17,13 @@ from labapp.studies.services import arms_create, condition_row
 
 @dataclass(frozen=True)
 class Design:
-    """Everything of a study that may change until it is locked."""
+    """Everything of a study that may change until it is locked.
 
+    ``plan_policies`` says for which policy each code of the plan stood, where the plan is of other arms.
+    """
+
+    name: str
+    cell: Cell
     question: str
     time_limit_s: float
     seed: int
@@ -24,25 +31,67 @@ class Design:
     object_names: Sequence[str]
     conditions: Sequence[ConditionPreset]
     plan: AnalysisPlan
+    plan_policies: Mapping[str, str] = field(default_factory=dict)
+
+
+class DraftConflict(Exception):
+    """Somebody saved the draft since it was read; the message says who and when. ``version`` is the newest."""
+
+    def __init__(self, study: Study) -> None:
+        self.version = study.draft_version  # the newest
+        saved = study.draft_versions.select_related("actor").first()
+        who = str(saved.actor) if saved and saved.actor else "Somebody"
+        at = f" at {timezone.localtime(saved.created_at):%H:%M}" if saved else ""
+        super().__init__(f"{who} saved this draft{at}, while you were changing it.")
 
 
 @transaction.atomic
-def design_update(*, study: Study, design: Design) -> Study:
+def design_update(*, study: Study, design: Design, version: int | None = None) -> Study:
     """Store the whole design of a draft. Arms that stay keep their codes.
 
     Raises:
-        ValidationError: the study is no draft, or a condition is named twice.
+        DraftConflict: somebody saved since ``version``.
+        ValidationError: no draft, a name that is taken, a condition named twice, or what does not fit the cell.
     """
-    study = _draft(study)
+    study = draft_locked(study, version)
+    check_name(study, design.name)
+    check_fits(design)
+    study.name, study.cell, study.is_simulated = design.name, design.cell, design.cell.is_simulated
     study.question, study.time_limit_s, study.seed = design.question, design.time_limit_s, design.seed
     study.object_names = sorted(design.object_names)
+    study.draft_version += 1
     arms_set(study, design.policies)
     conditions_set(study, design.conditions)
-    codes = set(study.arms.values_list("code", flat=True))
-    study.analysis_plan = design.plan.kept_to(codes).to_json()
+    codes = dict(study.arms.values_list("policy__name", "code"))
+    now_called = {code: codes.get(policy, code) for code, policy in design.plan_policies.items()}
+    study.analysis_plan = design.plan.renamed(now_called).kept_to(codes.values()).to_json()
     study.full_clean(exclude=["created_by"])
     study.save()
     return study
+
+
+def check_name(study: Study, name: str) -> None:
+    """Raises ValidationError where another study is called so. The address stays as it is."""
+    if Study.objects.filter(name__iexact=name).exclude(pk=study.pk).exists():
+        raise ValidationError({"name": f"A study named “{name}” exists already."})
+
+
+def check_fits(design: Design) -> None:
+    """Whether policies and objects are of the cell.
+
+    Raises:
+        ValidationError: by field, naming what is not.
+    """
+    strange = [p.name for p in design.policies if p.embodiment not in ("", design.cell.embodiment)]
+    there = set(design.cell.cell_objects.values_list("name", flat=True))
+    missing = sorted(set(design.object_names) - there)
+    errors = {}
+    if strange:
+        errors["policies"] = f"Made for another embodiment than {design.cell.embodiment}: {', '.join(strange)}."
+    if missing:
+        errors["object_names"] = f"{design.cell} has no object {', '.join(missing)}; choose among its own."
+    if errors:
+        raise ValidationError(errors)
 
 
 @transaction.atomic
@@ -52,18 +101,27 @@ def plan_update(*, study: Study, plan: AnalysisPlan) -> Study:
     Raises:
         ValidationError: the study is no draft, or the plan names an arm that there is not.
     """
-    study = _draft(study)
+    study = draft_locked(study, None)
     if plan.kept_to(set(study.arms.values_list("code", flat=True))) != plan:
         raise ValidationError({"analysis_plan": "The plan names an arm that the study does not have."})
     study.analysis_plan = plan.to_json()
-    study.save(update_fields=["analysis_plan"])
+    study.draft_version += 1
+    study.save(update_fields=["analysis_plan", "draft_version"])
     return study
 
 
-def _draft(study: Study) -> Study:
-    study = Study.objects.select_for_update().get(pk=study.pk)
+def draft_locked(study: Study, version: int | None) -> Study:
+    """The draft's row, held until the transaction ends.
+
+    Raises:
+        ValidationError: the study is no draft.
+        DraftConflict: somebody saved since ``version``.
+    """
+    study = Study.objects.select_for_update(of=("self",)).select_related("cell").get(pk=study.pk)
     if study.status != Study.Status.DRAFT:
         raise ValidationError("The design is locked: change it by an amendment with a reason.")
+    if version is not None and version != study.draft_version:
+        raise DraftConflict(study)
     return study
 
 

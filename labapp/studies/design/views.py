@@ -1,6 +1,6 @@
 """The design page: a draft is edited here, a locked study shows its design and takes amendments."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.contrib import messages
@@ -14,19 +14,22 @@ from django.views.decorators.http import require_http_methods, require_POST
 from frontend.figures import PowerCurve, power_curves
 from frontend.figures.theme import THEMES
 from labapp.accounts.roles import RESEARCH, role_required
+from labapp.cells.models import Cell
 from labapp.forms import submitted
 from labapp.live.trials import study_changed
+from labapp.policies.models import Policy
 from labapp.results.arms import study_arms
 from labapp.studies import amendments
-from labapp.studies.design import forms, selectors, wording
+from labapp.studies.design import drafts, forms, selectors, wording
 from labapp.studies.design.amend_forms import AmendForm, NoteForm, TimeLimitForm, TrialsForm, WithdrawForm
 from labapp.studies.design.plan import AnalysisPlan
 from labapp.studies.design.power import Power, Question, Report, design_power
-from labapp.studies.design.services import Design, design_update
+from labapp.studies.design.services import Design, DraftConflict
 from labapp.studies.deviations import study_deviations
 from labapp.studies.forms import PRESETS
 from labapp.studies.models import Study
 from labapp.studies.services import study_lock
+from labapp.studies.verification import study_verify
 
 READ_SAFELY = ("GET", "HEAD", "POST")
 
@@ -35,6 +38,8 @@ class DesignForms:
     """The forms of one design page, filled from the study or from what was sent."""
 
     def __init__(self, study: Study, data: MultiValueDict | None = None) -> None:
+        if data is not None and (cell := sent_cell(data)) is not None:
+            study.cell = cell  # as the forms have it; nothing is saved here
         self.study, self.arms = study, study_arms(study, with_names=True)
         plan = selectors.study_plan(study)
         self.comparisons = selectors.comparison_labels(self.arms)
@@ -56,7 +61,7 @@ class DesignForms:
         values = self.design.cleaned_data
         presets = [preset for row in self.conditions.forms if (preset := row.preset()) is not None]
         plan = forms.plan_of(self.plan, self.margins, self.rates)
-        return Design(conditions=presets, plan=plan, **values)
+        return Design(conditions=presets, plan=plan, **{name: v for name, v in values.items() if name != "version"})
 
     def question(self) -> tuple[Question, AnalysisPlan]:
         """What the power of the forms is asked of, saved or not."""
@@ -74,20 +79,61 @@ def design(request: HttpRequest, slug: str) -> HttpResponse:
         return locked_page(request, study)
     if request.method != "POST":
         return draft_page(request, DesignForms(study))
+    if request.POST.get("then") == "cell":
+        data, left_out = fitted(study, request.POST)
+        return draft_page(request, DesignForms(study, data), left_out=left_out, is_other_cell=True)
     sent = DesignForms(study, request.POST)
-    if not sent.are_valid() or not saved(request, sent):
-        return draft_page(request, sent, status=422)
+    try:
+        if (seen := seen_version(request.POST)) != study.draft_version:
+            raise DraftConflict(study)
+        if not sent.are_valid() or not saved(request, sent, seen):
+            return draft_page(request, sent, status=422)
+    except DraftConflict as conflict:
+        return draft_page(request, sent, status=409, conflict=conflict, theirs=their_changes(request.POST, study))
     return lock_too(request, study) if request.POST.get("then") == "lock" else redirect("studies:design", study.slug)
 
 
-def saved(request: HttpRequest, sent: DesignForms) -> bool:
+def sent_cell(data: MultiValueDict) -> Cell | None:
+    key = data.get("cell", "")
+    return Cell.objects.filter(pk=key).first() if key.isdigit() else None
+
+
+def seen_version(data: MultiValueDict) -> int | None:
+    """The version that the person changed; "over" names the newest one, which they replace knowingly."""
+    version = data.get("over") or data.get("version", "")
+    return int(version) if version.isdigit() else None
+
+
+def their_changes(data: MultiValueDict, study: Study) -> list[tuple[str, str, str]]:
+    """What others saved since the version that the person saw."""
+    kept = {row.version: row.design for row in study.draft_versions.all()}
+    before, now = kept.get(seen_version(data)), kept.get(study.draft_version)
+    return list(drafts.changes(before, now)) if before and now else []
+
+
+def fitted(study: Study, data: MultiValueDict) -> tuple[MultiValueDict, list[str]]:
+    """The fields for another cell: without the policies and objects that are not of it, which are named."""
+    cell, data = sent_cell(data) or study.cell, data.copy()
+    there = {row.name: row for row in cell.cell_objects.all()}
+    chosen = Policy.objects.filter(pk__in=[key for key in data.getlist("policies") if key.isdigit()])
+    fitting = [p for p in chosen if p.embodiment in ("", cell.embodiment)]
+    objects = [name for name in data.getlist("object_names") if name in there]
+    left_out = [p.name for p in chosen if p not in fitting]
+    left_out += [name for name in data.getlist("object_names") if name not in there]
+    data.setlist("policies", [str(p.pk) for p in fitting])
+    data.setlist("object_names", objects or list(there))
+    return data, left_out
+
+
+def saved(request: HttpRequest, sent: DesignForms, version: int) -> bool:
     """Whether the service took the design; what it refuses stands at the fields."""
 
     def save(_: dict[str, Any]) -> Study:
         values = sent.design_values()
         if (name := request.POST.get("preset")) in PRESETS:
-            values = Design(**{**vars(values), "conditions": PRESETS[name]})
-        return design_update(study=sent.study, design=values)
+            values = replace(values, conditions=PRESETS[name])
+        common = {"actor": request.user, "now": timezone.now(), "version": version}
+        return drafts.draft_save(study=sent.study, design=values, **common)
 
     if submitted(sent.design, save) is None:
         return False
@@ -106,7 +152,7 @@ def lock_too(request: HttpRequest, study: Study) -> HttpResponse:
     return redirect(study)
 
 
-def draft_page(request: HttpRequest, sent: DesignForms, status: int = 200) -> HttpResponse:
+def draft_page(request: HttpRequest, sent: DesignForms, status: int = 200, **also: Any) -> HttpResponse:
     study = sent.study
     context = {
         "study": study,
@@ -115,7 +161,9 @@ def draft_page(request: HttpRequest, sent: DesignForms, status: int = 200) -> Ht
         "problems": selectors.design_problems(study),
         "blocking": selectors.blocking_facts(study, list(study.conditions.all())),
         "has_effects": "main_a" in sent.comparisons,
-        "is_wrong": status != 200,
+        "is_wrong": status == 422,
+        "history": drafts.history(study),
+        **also,
     }
     return render(request, "studies/design/draft.html", context, status=status)
 
@@ -127,6 +175,7 @@ def locked_page(request: HttpRequest, study: Study, failed: AmendForm | None = N
         "plan_facts": selectors.plan_in_words(study, arms),
         "blocking": selectors.blocking_facts(study, list(study.conditions.all())),
         "deviations": study_deviations(study),
+        "verification": study_verify(study),
         "amendments": [] if study.is_imported else amendment_forms(study, failed),
     }
     return render(request, "studies/design/locked.html", context, status=status)

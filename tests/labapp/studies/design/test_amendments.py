@@ -54,7 +54,7 @@ def test_the_design_service_refuses_a_locked_study(study):
     from labapp.studies.design.plan import AnalysisPlan
     from labapp.studies.design.services import Design, design_update
 
-    design = Design("", 5.0, 1, [], [], [], AnalysisPlan())
+    design = Design(study.name, study.cell, "", 5.0, 1, [], [], [], AnalysisPlan())
     with pytest.raises(ValidationError, match="by an amendment"):
         design_update(study=study, design=design)
 
