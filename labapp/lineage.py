@@ -9,6 +9,7 @@ from labapp.cells.models import Calibration, World
 from labapp.cells.selectors import worlds_of
 from labapp.datasets.models import GroundingConfiguration, SimulatedDataset
 from labapp.demos.models import DemonstrationSet
+from labapp.evaluations.models import Evaluation
 from labapp.policies.models import Policy
 from labapp.studies.models import Study, Trial
 
@@ -68,6 +69,11 @@ def _policies(row: Model) -> QuerySet[Policy]:
     return Policy.objects.filter(rests).distinct()
 
 
+def _evaluations(row: Model) -> QuerySet[Evaluation]:
+    tried = Q(policies__checkpoint__policy__in=_policies(row))
+    return Evaluation.objects.filter(tried | Q(world__in=_worlds(row))).distinct()
+
+
 def _down(row: Model) -> Iterable[Group]:
     """Kinds below the row's own, in the order of the loop."""
     queries: list[tuple[str, type[Model], QuerySet[Model]]] = [
@@ -75,6 +81,7 @@ def _down(row: Model) -> Iterable[Group]:
         ("Grounding configurations", GroundingConfiguration, _configurations(row)),
         ("Simulated datasets", SimulatedDataset, _datasets(row)),
         ("Policies", Policy, _policies(row)),
+        ("Evaluations in simulation", Evaluation, _evaluations(row)),
         ("Studies", Study, Study.objects.filter(arms__policy__in=_policies(row)).distinct()),
     ]
     for title, model, query in queries:

@@ -16,7 +16,19 @@ from drf_spectacular.views import SpectacularAPIView
 
 from labapp.home.views import home
 
-APPS = ("accounts", "media", "runs", "cells", "demos", "datasets", "policies", "studies", "live", "results")
+APPS = (
+    "accounts",
+    "media",
+    "runs",
+    "cells",
+    "demos",
+    "datasets",
+    "policies",
+    "studies",
+    "evaluations",
+    "live",
+    "results",
+)
 
 
 def _load(app: str) -> ModuleType | None:

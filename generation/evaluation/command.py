@@ -78,6 +78,7 @@ class _Run:
                         outcomes = self._ready().run(asked, orders)
                         pairs = zip(orders, outcomes, strict=True)
                         write_json(path, [_row(policy.name, order, asdict(outcome)) for order, outcome in pairs])
+                        self._progress.artifact(path.relative_to(self._out), "shard")
                     self._count(len(orders))
         except DataError:
             if self._progress.stop_requested:

@@ -36,6 +36,7 @@ INSTALLED_APPS = [
     "labapp.datasets",
     "labapp.policies",
     "labapp.studies",
+    "labapp.evaluations",
     "labapp.live",
     "labapp.home",
     "labapp.reproduction",

@@ -1,0 +1,40 @@
+"""What an evaluation is asked for; validated when made, an error names the field."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from labapp.options import require, seed_within, within
+
+Amount = Literal["run", "planned", "each"]
+MAX_ROLLOUTS = 1000
+
+
+@dataclass(frozen=True)
+class EvaluateOptions:
+    """How many rollouts, of which seed, and what the policies see.
+
+    Attributes:
+        amount: of each condition as many as the study's trials run so far, as it plans, or ``rollouts``.
+        image_size: of the views [px]; the default is the agent's.
+    """
+
+    amount: Amount = "planned"
+    rollouts: int = 20
+    seed: int = 0
+    image_size: int = 128
+
+    def __post_init__(self) -> None:
+        amounts = ("run", "planned", "each")
+        require(
+            (self.amount in amounts, "amount", f"must be one of {', '.join(amounts)}, got {self.amount}"),
+            within("rollouts", self.rollouts, 1, MAX_ROLLOUTS),
+            seed_within(self.seed),
+            within("image_size", self.image_size, 16, 640, " pixels"),
+        )
+
+
+@dataclass(frozen=True)
+class EvaluateParams:
+    """The evaluation's row holds everything else."""
+
+    evaluation: int

@@ -1,0 +1,64 @@
+"""The whole run through the database: an untrained checkpoint, served and rolled out by the real command."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from labapp import storage
+from labapp.cells.services import bench_cell_ensure
+from labapp.evaluations.models import SimulatedRollout
+from labapp.evaluations.params import EvaluateOptions
+from labapp.evaluations.services import checkpoint_evaluate
+from labapp.policies.models import Checkpoint, Policy
+from labapp.runs.executor import run_execute
+from robots.cell.bench import BENCH_CELL
+from robots.cell.world import nominal_world
+from tests.labapp import builders
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def untrained(folder: Path) -> Path:
+    """A checkpoint of the bench robot whose network nobody trained: it trembles with its first joint."""
+    from training.checkpoint import Facts, save_checkpoint
+    from training.data.actions import ActionCodec
+    from training.data.normalisation import Affine
+    from training.model.policy import Policy as Network
+    from training.model.policy import PolicyShape
+
+    joints = len(BENCH_CELL.joint_names)
+    shape = PolicyShape(("head",), (BENCH_CELL.name,), 16, joints, 1, width=32, depth=1)
+    affine = Affine(np.zeros(1), np.full(1, 0.01))
+    codec = ActionCodec(joints, (0,), (0,), BENCH_CELL.home_state * (np.arange(joints) > 0), (), affine)
+    state = Affine(np.zeros(joints), np.ones(joints))
+    facts = Facts(shape, codec, state, 0, {}, [], None, {})
+    save_checkpoint(folder, Network(shape).state_dict(), facts)
+    return folder
+
+
+@pytest.fixture
+def checkpoint(tmp_path: Path) -> Checkpoint:
+    stored = storage.put_folder(untrained(tmp_path / "untrained"), "checkpoints/untrained")
+    policy = Policy.objects.create(name="untrained", preset="tiny", embodiment=BENCH_CELL.name)
+    facts = {"prefix": stored.prefix, "sha256": stored.sha256, "size_bytes": stored.size_bytes}
+    return Checkpoint.objects.create(policy=policy, step=0, is_final=True, **facts)
+
+
+def test_a_launched_evaluation_is_carried_out_and_leaves_its_rollouts(checkpoint) -> None:
+    world = builders.world(bench_cell_ensure(), "nominal")
+    world.parameters = json.loads(nominal_world(BENCH_CELL).to_json())
+    world.save()
+    options = EvaluateOptions(amount="each", rollouts=1, image_size=16)
+    made = checkpoint_evaluate(actor=None, checkpoint=checkpoint, world=world, options=options)
+    made.time_limit_s = 0.3
+    made.save()
+    assert run_execute(made.run_id) == "succeeded", made.run.events.last()
+    made.refresh_from_db()
+    rows = SimulatedRollout.objects.filter(policy__evaluation=made)
+    assert made.ready_at
+    assert set(rows.values_list("condition__slug", flat=True)) == set(made.conditions.values_list("slug", flat=True))
+    assert {(r.is_success, r.failure_mode, r.invalid_reason) for r in rows} == {(False, "missed_pick", "")}
+    assert (made.run.progress_done, made.run.progress_unit) == (5, "rollouts")
+    assert made.run.result["url"] == made.get_absolute_url()
