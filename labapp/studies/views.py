@@ -22,6 +22,7 @@ from labapp.live.agents import agent_for
 from labapp.live.trials import study_changed
 from labapp.live.views import camera_views
 from labapp.studies import services, trials
+from labapp.studies.browser.attributions import trial_attributions
 from labapp.studies.browser.neighbours import neighbours
 from labapp.studies.browser.remarks import with_remark_counts
 from labapp.studies.browser.saved import filter_query, filters_for
@@ -32,8 +33,9 @@ from labapp.studies.export import trial_rows
 from labapp.studies.filters import TrialFilter
 from labapp.studies.forms import PRESETS, OutcomeForm, ReasonForm, StudyForm
 from labapp.studies.models import Study, Trial
+from labapp.studies.recording import Recording, RecordingMissing
 from labapp.studies.selectors import sees_policies, slots_open, study_progress
-from labapp.studies.series import SeriesMissing, trial_series
+from labapp.studies.series import trial_series
 from labapp.studies.sessions import CHECKLIST
 
 PAGE_SIZE = 50
@@ -211,11 +213,14 @@ def correct(request: HttpRequest, found: Trial, form: OutcomeForm, reason: str) 
 @require_safe
 @role_required(*EVERYONE)
 def series(request: HttpRequest, slug: str, trial_id: UUID) -> JsonResponse:
-    """Joint positions and commands of a trial for its plot."""
+    """Joint positions and commands of a trial for its plot, and what they are attributed to where one may know it."""
+    found = trial_or_404(slug, trial_id)
     try:
-        return JsonResponse(trial_series(trial_or_404(slug, trial_id)))
-    except SeriesMissing as error:
+        recording = Recording(found)
+    except RecordingMissing as error:
         return JsonResponse({"detail": str(error)}, status=404)
+    attributed = trial_attributions(found, recording) if sees_policies(request.user, found.study) else []
+    return JsonResponse(trial_series(recording) | {"attributions": attributed})
 
 
 @require_safe

@@ -26,6 +26,7 @@ from labapp.studies import services as studies
 from labapp.studies.automatic import Patience, auto_operate
 from labapp.studies.models import Study, Trial, TrialVideo
 from labapp.studies.presets import ConditionPreset
+from labapp.studies.recording import Recording
 from labapp.studies.series import trial_series
 from labapp.studies.trials import trial_start
 from robots.agent.agent import Agent, AgentOptions
@@ -169,7 +170,7 @@ async def test_after_a_cut_in_the_trial_outcome_and_video_arrive_once(
     sequences = [event.sequence async for event in TrialEvent.objects.filter(trial=trial)]
     assert sequences == list(range(1, len(sequences) + 1)) and len(sequences) == 4
     assert len(rig.commands) == 60
-    series = await in_thread(trial_series)(found)
+    series = await in_thread(lambda: trial_series(Recording(found)))()
     assert series["names"] == ["a", "b", "c"] and len(series["state"][0]) == 60
     await cable.stop()
 

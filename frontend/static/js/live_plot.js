@@ -1,7 +1,7 @@
 // Joint positions as lines on a canvas: rolling while live, with a playhead when replayed.
 const COLORS = ["#2f5fd0", "#d0632f", "#1b7a4b", "#a02f8f", "#8a7a00", "#1f8fa3", "#c0221a", "#6b3fa0"];
 const DARK_COLORS = ["#8fb0ff", "#f0a070", "#66cf98", "#e08fd2", "#d8c860", "#70cfe0", "#ff8f86", "#c3a1f0"];
-const MARGIN = { left: 44, right: 10, top: 10, bottom: 22 };
+export const MARGIN = { left: 44, right: 10, top: 10, bottom: 22 };
 
 const isDark = () => document.documentElement.dataset.theme === "dark";
 export const colorOf = (index) => (isDark() ? DARK_COLORS : COLORS)[index % COLORS.length];
@@ -96,7 +96,7 @@ function drawMark(context, x, height) {
   context.setLineDash([]);
 }
 
-function swatch(text, color, isDashed = false) {
+export function swatch(text, color, isDashed = false) {
   const span = document.createElement("span");
   span.textContent = text;
   span.style.setProperty("--swatch", color);
@@ -104,7 +104,7 @@ function swatch(text, color, isDashed = false) {
   return span;
 }
 
-function fit(canvas) {
+export function fit(canvas) {
   const ratio = devicePixelRatio || 1;
   const { clientWidth: width, clientHeight: height } = canvas;
   if (canvas.width !== Math.round(width * ratio)) canvas.width = Math.round(width * ratio);
@@ -175,7 +175,7 @@ function drawLine(context, times, values, scale, color, dash) {
   context.setLineDash([]);
 }
 
-function drawPlayhead(context, x, height) {
+export function drawPlayhead(context, x, height) {
   context.strokeStyle = getComputedStyle(document.documentElement).getPropertyValue("--text");
   context.lineWidth = 1.5;
   line(context, x, MARGIN.top, x, height - MARGIN.bottom);

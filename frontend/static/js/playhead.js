@@ -1,5 +1,7 @@
 // One playhead for any number of videos and listeners. Time is in seconds of the episode; each video knows its part.
-const DRIFT_S = 0.08;
+const NUDGE_S = 0.01; // a video this far off plays a little faster or slower until it is right again
+const DRIFT_S = 0.12; // further off, it jumps
+const MOST_NUDGE = 0.12;
 
 export class Playhead {
   constructor(videos, length, fps) {
@@ -30,7 +32,7 @@ export class Playhead {
 
   step(rows) {
     this.pause();
-    this.seek((this.row + rows + 0.5) / this.fps);
+    this.seek((this.row + rows) / this.fps);
   }
 
   setRate(rate) {
@@ -52,10 +54,13 @@ export class Playhead {
     this.#tell();
   }
 
+  // Every video then shows the frame of the playhead, however they drifted while they played.
   pause() {
+    const wasPlaying = this.playing;
     this.playing = false;
     for (const { element } of this.videos) element.pause();
-    this.#tell();
+    if (wasPlaying) this.seek(this.time);
+    else this.#tell();
   }
 
   #tick(now) {
@@ -83,11 +88,17 @@ export class Playhead {
       return;
     }
     if (element.paused) element.play().catch(() => {});
-    if (Math.abs(element.currentTime - wanted) > DRIFT_S * this.rate) this.#place(video);
+    const late = wanted - element.currentTime;
+    if (Math.abs(late) > DRIFT_S * this.rate) this.#place(video);
+    const nudge = Math.abs(late) > NUDGE_S ? Math.max(-MOST_NUDGE, Math.min(MOST_NUDGE, 2 * late)) : 0;
+    element.playbackRate = this.rate * (1 + nudge);
   }
 
+  // The middle of the frame that is shown at this time: at its edge, rounding would decide between two.
   #place({ element, from }) {
-    if (element.readyState > 0) element.currentTime = Math.max(0, from + this.time);
+    if (element.readyState === 0) return;
+    const frame = Math.floor((from + this.time) * this.fps + 1e-6);
+    element.currentTime = Math.max(0, (frame + 0.5) / this.fps);
   }
 
   #tell() {

@@ -29,3 +29,43 @@ export function together(a, b, offsets, count = 400) {
   const lines = (series, offset) => series.state.map((line) => resample(series.times_s, line, times.map((time) => time + offset)));
   return { times, lines: lines(a, offsets.a), dashed: lines(b, offsets.b) };
 }
+
+// Which step holds at a time: the last that began before it; -1 before the first.
+export function stepAt(times, time) {
+  let [low, high] = [0, times.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (times[middle] <= time + 1e-6) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
+}
+
+// Shares laid on each other: for each component the lower and upper edge at every step, null where one is unknown.
+export function stacked(values) {
+  const base = (values[0] ?? []).map(() => 0);
+  return values.map((row) => {
+    const lower = [...base];
+    row.forEach((value, i) => {
+      base[i] = value === null || base[i] === null ? null : base[i] + value;
+    });
+    return { lower: lower.map((value, i) => (base[i] === null ? null : value)), upper: [...base] };
+  });
+}
+
+// At most `most` components: the largest by their mean stay, in their order; the others are added up as one.
+export function folded(components, values, most = 8) {
+  if (components.length <= most) return { components, values };
+  const mean = (row) => row.reduce((sum, value) => sum + (value ?? 0), 0) / row.length;
+  const kept = new Set(components.map((_, i) => i).toSorted((i, j) => mean(values[j]) - mean(values[i])).slice(0, most - 1));
+  const rest = components.map((_, i) => i).filter((i) => !kept.has(i));
+  const others = values[0].map((_, step) => rest.reduce((sum, i) => (sum === null || values[i][step] === null ? null : sum + values[i][step]), 0));
+  const at = [...kept].toSorted((i, j) => i - j);
+  return { components: [...at.map((i) => components[i]), `${rest.length} others`], values: [...at.map((i) => values[i]), others] };
+}
+
+// Stages as stretches of time: each lasts until the next one, the last until the end.
+export function stretches(events, end) {
+  const stages = events.filter((event) => event.kind === "stage" && event.time_s < end);
+  return stages.map((stage, i) => ({ label: stage.label, from: stage.time_s, to: Math.max(stage.time_s, stages[i + 1]?.time_s ?? end) }));
+}

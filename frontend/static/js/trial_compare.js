@@ -1,6 +1,7 @@
 // Two trials on one playhead: videos side by side, joints of both in one plot, aligned at the start or at an event.
 import { JointPlot, numberedNames } from "./live_plot.js";
 import { offsetsAt, together } from "./series.js";
+import { StageStrip } from "./stage_strip.js";
 import { TrialPlayer } from "./trial_player.js";
 
 const byId = (id) => document.getElementById(id);
@@ -14,6 +15,8 @@ const series = {};
 const offsets = () => offsetsAt(shared.find((event) => event.key === byId("align").value));
 const player = new TrialPlayer(root, offsets());
 
+const strips = Object.fromEntries(["a", "b"].map((side) => [side, new StageStrip(byId(`stages-${side}`), player, `${side.toUpperCase()} `)]));
+
 function marks() {
   const moved = offsets();
   return ["a", "b"].flatMap((side) =>
@@ -24,15 +27,20 @@ function marks() {
 function show() {
   player.align(offsets());
   player.showMarks(marks());
-  if (!series.a || !series.b) return;
-  plot.show({ ...together(series.a, series.b, offsets()), dashedLabel: "B (solid: A)", marks: marks().map((mark) => mark.time) });
+  const both = series.a && series.b ? together(series.a, series.b, offsets()) : null;
+  const range = both ? { start: both.times[0], end: both.times.at(-1) } : { start: 0, end: player.playhead.duration };
+  for (const side of "ab") strips[side].show(events[side], range, offsets()[side]);
+  if (!both) return;
+  plot.show({ ...both, dashedLabel: "B (solid: A)", marks: marks().map((mark) => mark.time) });
   plot.redraw();
 }
 
 async function load(side) {
   const answer = await fetch(root.dataset[`${side}Series`]);
-  if (answer.ok) series[side] = await answer.json();
-  else byId("series-note").textContent = `No joints of ${side.toUpperCase()}: ${(await answer.json()).detail}`;
+  if (answer.ok) {
+    series[side] = await answer.json();
+    player.setRecorded(["a", "b"].filter((one) => series[one]).map((one) => ({ side: one, duration: series[one].duration_s })));
+  } else byId("series-note").textContent = `No joints of ${side.toUpperCase()}: ${(await answer.json()).detail}`;
 }
 
 byId("align").addEventListener("change", () => {

@@ -14,6 +14,8 @@ export class TrialPlayer {
     this.videos = [...root.querySelectorAll("video")];
     this.playhead = new Playhead(this.videos, 1, FPS);
     this.marks = [];
+    this.recorded = [];
+    this.offsets = offsets;
     this.wanted = Number(new URLSearchParams(location.search).get("t")) || 0;
     [this.seek, this.clock, this.playButton, this.track] = ["seek", "clock", "play", "marks"].map((id) => document.getElementById(id));
     this.playIcon = this.playButton.querySelector("use").getAttribute("href").replace(/#.*/, "");
@@ -29,6 +31,11 @@ export class TrialPlayer {
     return this.playhead.time;
   }
 
+  // When the frame that is shown begins [s]: what the clock, the address and a note say.
+  get frameTime() {
+    return Math.max(0, this.playhead.row) / FPS;
+  }
+
   onChange(listener) {
     this.playhead.onChange(listener);
   }
@@ -39,9 +46,16 @@ export class TrialPlayer {
     this.playhead.seek(time);
   }
 
-  // How long the playhead runs: until the last video ends. The moment of the address waits for it.
+  // How long a recording's table runs [s]; of the comparison, one for each side. A trial may have no video.
+  setRecorded(recorded) {
+    this.recorded = recorded;
+    this.measure();
+  }
+
+  // How long the playhead runs: until the last video or table ends. The moment of the address waits for it.
   measure() {
     const ends = this.playhead.videos.filter(({ element }) => element.duration).map(({ element, from }) => element.duration - from);
+    for (const { duration, side } of this.recorded) ends.push(duration - (this.offsets[side] ?? 0));
     if (!ends.length) return;
     this.playhead.duration = Math.max(...ends);
     this.seek.max = this.playhead.duration;
@@ -52,6 +66,7 @@ export class TrialPlayer {
 
   // Where each video's own clock stands at the playhead's zero: {a: 0, b: -1.2} by the video's `data-side`.
   align(offsets) {
+    this.offsets = offsets;
     for (const video of this.playhead.videos) video.from = offsets[video.element.dataset.side] ?? 0;
     this.measure();
   }
@@ -100,15 +115,16 @@ export class TrialPlayer {
 
   #show(time, playing) {
     this.seek.value = time;
-    this.clock.textContent = `${time.toFixed(2)} s`;
+    this.clock.textContent = `${this.frameTime.toFixed(2)} s`;
+    this.clock.title = `frame ${this.playhead.row}`;
     this.playButton.querySelector("use").setAttribute("href", `${this.playIcon}#${playing ? "pause" : "play"}`);
     clearTimeout(this.writing);
-    if (!playing) this.writing = setTimeout(() => this.#writeAddress(time), ADDRESS_PAUSE_MS);
+    if (!playing) this.writing = setTimeout(() => this.#writeAddress(this.frameTime), ADDRESS_PAUSE_MS);
   }
 
   #writeAddress(time) {
     const address = new URL(location.href);
-    if (time > 1.5 / FPS) address.searchParams.set("t", time.toFixed(2));
+    if (time > 0.5 / FPS) address.searchParams.set("t", time.toFixed(2));
     else if (!this.wanted) address.searchParams.delete("t");
     if (address.href !== location.href) history.replaceState(history.state, "", address);
   }

@@ -14,8 +14,8 @@ export function followRemarks(player, onChange) {
   if (!byId("remarks")) return;
   const showMoment = () => {
     const isAt = byId("remark-at")?.checked;
-    byId("remark-time").value = isAt ? player.time.toFixed(2) : "";
-    byId("remark-moment").textContent = `at ${player.time.toFixed(2)} s`;
+    byId("remark-time").value = isAt ? player.frameTime.toFixed(2) : "";
+    byId("remark-moment").textContent = `at ${player.frameTime.toFixed(2)} s`;
   };
   player.onChange(() => byId("remark-time") && showMoment());
   document.addEventListener("change", (event) => event.target.id === "remark-at" && showMoment());

@@ -2,7 +2,7 @@
 
 from django.urls import path, re_path
 
-from labapp.studies.browser import api, consumers, rig_api, views
+from labapp.studies.browser import api, attribution_api, consumers, rig_api, views
 
 _TRIAL = r"^studies/(?P<slug>[-\w]+)/trials/(?P<trial_id>[0-9a-f-]{36})/remarks/"
 
@@ -26,6 +26,12 @@ api_urlpatterns = [
     path("flags/<uuid:remark_id>/", api.FlagDetail.as_view(), name="flag"),
     path("notes/<uuid:remark_id>/restore/", api.NoteRestore.as_view(), name="note-restore"),
     path("flags/<uuid:remark_id>/restore/", api.FlagRestore.as_view(), name="flag-restore"),
+    path("trials/<uuid:trial_id>/attributions/", attribution_api.AttributionList.as_view(), name="trial-attributions"),
+    path(
+        "trials/<uuid:trial_id>/attributions/<str:name>/",
+        attribution_api.AttributionDetail.as_view(),
+        name="trial-attribution",
+    ),
     path("studies/<slug:slug>/reference/", rig_api.ReferenceView.as_view(), name="reference"),
     path("sessions/<int:session_id>/rig-picture/", rig_api.RigPictureView.as_view(), name="rig-picture"),
 ]

@@ -1,8 +1,9 @@
 """Trials with a real recording, as the agent would have sent it."""
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import numpy as np
@@ -28,11 +29,20 @@ def scene(x: float | None = None, *, size: int = SIZE) -> np.ndarray:
     return np.stack([grey, grey * 0.95, grey * 0.8], axis=-1).clip(0, 255).astype(np.uint8)
 
 
-def write_recording(root: Path, *, views: tuple[str, ...], rows: int, start_x: float) -> None:
-    """One episode in which the object travels to the right."""
+def write_recording(
+    root: Path,
+    *,
+    views: tuple[str, ...],
+    rows: int,
+    start_x: float,
+    attributions: Mapping[str, Mapping[str, np.ndarray]] | None = None,
+) -> None:
+    """One episode in which the object travels to the right; attributions by name and component, a value a row."""
+    attributed = {f"attribution.{name}": parts for name, parts in (attributions or {}).items()}
     vector = Feature.vector(BENCH_CELL.joint_names, units="rad")
     features = {"observation.state": vector, "action": vector}
     features |= {f"observation.images.{view}": Feature.video(SIZE, SIZE) for view in views}
+    features |= {name: Feature.vector(parts) for name, parts in attributed.items()}
     phases = np.arange(len(BENCH_CELL.joint_names)) / 5
     with (
         EpisodesWriter.create(root, fps=50, robot_type=BENCH_CELL.name, features=features) as writer,
@@ -42,16 +52,17 @@ def write_recording(root: Path, *, views: tuple[str, ...], rows: int, start_x: f
             values = np.sin(row / 12 + phases + start_x).astype(np.float32)
             frame = scene(start_x + 0.4 * row / rows)
             images = {f"observation.images.{view}": frame for view in views}
-            episode.add({"observation.state": values, "action": values + np.float32(0.05), **images})
+            shares = {name: np.array([part[row] for part in parts.values()]) for name, parts in attributed.items()}
+            episode.add({"observation.state": values, "action": values + np.float32(0.05), **images, **shares})
         episode.commit(extra={"outcome": "success"})
 
 
 def recorded(
-    trial: Trial, folder: Path, *, views: tuple[str, ...] = VIEWS, rows: int = 10, start_x: float = 0.3
+    trial: Trial, folder: Path, *, views: tuple[str, ...] = VIEWS, rows: int = 10, start_x: float = 0.3, **also: Any
 ) -> Trial:
     """Send a small real recording of the trial: one episode with its videos."""
     root = folder / str(trial.pk)
-    write_recording(root, views=views, rows=rows, start_x=start_x)
+    write_recording(root, views=views, rows=rows, start_x=start_x, **also)
     files, videos = {}, {}
     for path in sorted(file for file in root.rglob("*") if file.is_file()):
         name, content = path.relative_to(root).as_posix(), path.read_bytes()

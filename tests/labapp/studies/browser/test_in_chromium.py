@@ -3,7 +3,6 @@
 import asyncio
 import io
 import re
-import shutil
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
@@ -14,21 +13,18 @@ from uuid import uuid4
 import pytest
 from channels.db import database_sync_to_async as in_thread
 from PIL import Image
-from playwright.async_api import Dialog, Page, async_playwright, expect
+from playwright.async_api import Dialog, expect
 
-from labapp.accounts.models import User
 from labapp.live.frames import frame_hub
 from labapp.studies.browser.models import RigPicture, TrialNote
 from labapp.studies.models import Trial
 from labapp.studies.sessions import CHECKLIST
-from tests.integration.web_server import ROOT, web_server
+from tests.chromium import CHROMIUM
+from tests.integration.web_server import web_server
 from tests.labapp.studies.browser.conftest import happened, recorded, scene
+from tests.labapp.studies.browser.in_chromium import shoot, signed_in
 from tests.labapp.studies.browser.test_reference import until_paired
 from tests.labapp.studies.conftest import Lab, make_lab
-
-CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
-SHOTS = ROOT / "build" / "screenshots"
 
 pytestmark = [pytest.mark.browser, pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")]
 
@@ -53,33 +49,6 @@ def pair(lab: Lab, tmp_path: Path) -> list[Trial]:
 def url(lab: Lab, service_environ: dict[str, str], tmp_path: Path) -> Iterator[str]:
     with web_server(service_environ, tmp_path / "web.log") as (port, _):
         yield f"http://127.0.0.1:{port}"
-
-
-@asynccontextmanager
-async def signed_in(
-    url: str, user: User, *, theme: str = "light", width: int = 1280, height: int = 900
-) -> AsyncIterator[Page]:
-    errors: list[str] = []
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        viewport = {"width": width, "height": height}
-        context = await browser.new_context(base_url=url, viewport=viewport, color_scheme=theme)
-        page = await context.new_page()
-        page.set_default_timeout(20_000)
-        page.on("pageerror", lambda error: errors.append(str(error)))
-        await page.goto("/login/")
-        await page.fill("[name=username]", user.username)
-        await page.fill("[name=password]", "correct horse")
-        await page.press("[name=password]", "Enter")
-        await page.wait_for_url(lambda address: "/login/" not in address)
-        yield page
-        await browser.close()
-    assert errors == []
-
-
-async def shoot(page: Page, name: str) -> None:
-    SHOTS.mkdir(parents=True, exist_ok=True)
-    await page.screenshot(path=SHOTS / f"{name}.png", full_page=True)
 
 
 @asynccontextmanager
@@ -110,14 +79,14 @@ async def test_a_trial_is_played_frame_by_frame_and_remarked_upon(lab, pair, url
         await expect(clock).to_have_text("0.50 s")
         await expect(page.locator(".timeline-mark")).to_have_count(3)
         await page.keyboard.press(".")
-        await expect(clock).to_have_text("0.53 s")
+        await expect(clock).to_have_text("0.52 s")
         await page.keyboard.press("[")
         await expect(clock).to_have_text("0.30 s")
         await expect(page).to_have_url(re.compile("t=0.30$"))
         times = await page.eval_on_selector_all(
             "video", "videos => videos.map((video) => video.currentTime.toFixed(2))"
         )
-        assert times == ["0.30"] * 3
+        assert times == ["0.31"] * 3
         await page.keyboard.press("n")
         await page.keyboard.type("It hesitates here")
         await page.click("#remarks button:has-text('Add')")
@@ -147,7 +116,7 @@ async def test_two_trials_meet_at_the_event(lab, pair, url):
         await page.goto(f"/studies/{lab.study.slug}/compare/?a={a.pk}&b={b.pk}&t=0.50&align=stage:lift")
         await expect(page.locator("#clock")).to_have_text("0.50 s")
         side = "(side) => document.querySelector(`video[data-side=${side}]`).currentTime.toFixed(2)"
-        await page.wait_for_function(f"({side})('a') === '0.30' && ({side})('b') === '0.50'")
+        await page.wait_for_function(f"({side})('a') === '0.31' && ({side})('b') === '0.51'")
         await expect(page.locator("#joint-legend")).to_contain_text("B")
         await shoot(page, "trial-compare-tablet-dark")
         await page.goto(f"/studies/{lab.study.slug}/trials/{a.pk}/?t=0.30")
@@ -160,7 +129,7 @@ async def test_two_trials_meet_at_the_event(lab, pair, url):
         await page.click("h1")
         await page.keyboard.press("ArrowRight")
         await page.select_option("#align", "stage:lift")
-        await expect(page.locator("#clock")).to_have_text("1.19 s")
+        await expect(page.locator("#clock")).to_have_text("1.18 s")
 
 
 async def test_the_reset_overlay_scores_what_was_laid_and_warns_of_a_moved_camera(lab, pair, url):

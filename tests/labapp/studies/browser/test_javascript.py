@@ -115,5 +115,45 @@ def test_two_recordings_meet_at_the_event():
     assert merged["dashed"][0] == pytest.approx([0, 0.5, 1, 1.5, 2, 2.5, 3, 3.5, 4])
 
 
+def test_the_step_that_holds_is_the_last_one_begun():
+    assert run("series.js", "stepAt", "[-1, 0, 0.019, 0.02, 0.5, 9].map((t) => stepAt([0, 0.02, 0.5], t))") == [
+        -1, 0, 0, 1, 2, 2,
+    ]  # fmt: skip
+
+
+def test_shares_lie_on_each_other_and_an_unknown_one_leaves_a_gap():
+    assert run("series.js", "stacked", "stacked([[0.25, null, 0.5], [0.75, 0.5, 0.5]])") == [
+        {"lower": [0, None, 0], "upper": [0.25, None, 0.5]},
+        {"lower": [0.25, None, 0.5], "upper": [1, None, 1]},
+    ]
+
+
+def test_small_components_are_added_up_as_others():
+    names, values = run(
+        "series.js",
+        "folded",
+        "Object.values(folded(['a', 'b', 'c', 'd'], [[0.1, 0.1], [0.5, 0.4], [0.1, null], [0.3, 0.5]], 3))",
+    )
+    assert names == ["b", "d", "2 others"] and values[2] == [pytest.approx(0.2), None]
+    assert run("series.js", "folded", "folded(['a'], [[1]]).components") == ["a"]
+
+
+def test_a_stage_lasts_until_the_next_one_and_the_last_until_the_end():
+    events = "[{kind: 'started', time_s: 0}, {kind: 'stage', label: 'approach', time_s: 0},"
+    events += " {kind: 'stage', label: 'lift', time_s: 2}, {kind: 'stage', label: 'late', time_s: 9}]"
+    assert run("series.js", "stretches", f"stretches({events}, 5)") == [
+        {"label": "approach", "from": 0, "to": 2},
+        {"label": "lift", "from": 2, "to": 5},
+    ]
+
+
+def test_a_remark_that_is_being_edited_stays_when_others_come():
+    made = "const remark = (id, isOpen, text) => ({ id, text, querySelector: () => (isOpen ? {} : null) });"
+    script = made + PLAIN.replace("%(expression)s", "%(expression)s.map(({ text }) => text)")
+    merged = "merged([remark('1', true, 'mine'), remark('2', false, 'old')],"
+    merged += " [remark('1', false, 'theirs'), remark('2', false, 'new'), remark('3', false, 'more')])"
+    assert run("trial_live.js", "merged", merged, script) == ["mine", "new", "more"]
+
+
 def test_without_an_event_both_begin_together():
     assert run("series.js", "offsetsAt", "offsetsAt(undefined)") == {"a": 0, "b": 0}

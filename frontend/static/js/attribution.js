@@ -1,0 +1,123 @@
+// What each step was attributed to, below the joints: shares as a stacked area, scores as one heat row each.
+import { MARGIN, colorOf, drawPlayhead, fit, swatch } from "./live_plot.js";
+import { folded, stacked, stepAt } from "./series.js";
+
+const STACK_PX = 96;
+const ROW_PX = 20;
+const PAD = { top: 2, bottom: 4 };
+const cssColor = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+const words = (name) => name.replaceAll("_", " ");
+const percent = (value) => (value === null || value === undefined ? "–" : `${Math.round(100 * value)} %`);
+
+class Strip {
+  constructor({ name, kind, components, times_s: times, values }, range) {
+    Object.assign(this, { kind, times, range }, kind === "shares" ? folded(components, values) : { components, values });
+    this.figure = document.createElement("figure");
+    this.figure.className = "attribution";
+    this.canvas = document.createElement("canvas");
+    this.canvas.style.height = `${kind === "shares" ? STACK_PX : ROW_PX * this.components.length + PAD.top + PAD.bottom}px`;
+    this.canvas.setAttribute("role", "img");
+    const shown = kind === "shares" ? "shares of the whole" : "scores of 0 to 1";
+    this.canvas.setAttribute("aria-label", `Attribution ${name}: ${shown} of ${this.components.join(", ")}; a click goes to that moment`);
+    const caption = document.createElement("figcaption");
+    const title = document.createElement("strong");
+    title.textContent = words(name);
+    this.legend = document.createElement("span");
+    this.legend.className = "joint-legend";
+    caption.append(title, this.legend);
+    this.figure.append(caption, this.canvas);
+    new ResizeObserver(() => this.draw()).observe(this.canvas);
+    new MutationObserver(() => this.draw()).observe(document.documentElement, { attributeFilter: ["data-theme"] });
+  }
+
+  x(time, width) {
+    const { start, end } = this.range;
+    return MARGIN.left + ((time - start) / (end - start || 1)) * (width - MARGIN.left - MARGIN.right);
+  }
+
+  draw(time = this.time) {
+    this.time = time;
+    const { width, height, context } = fit(this.canvas);
+    context.clearRect(0, 0, width, height);
+    if (this.kind === "shares") this.#drawShares(context, width, height);
+    else this.#drawScores(context, width, height);
+    if (time === undefined) return;
+    drawPlayhead(context, this.x(time, width), height + MARGIN.bottom);
+    this.#showValues(stepAt(this.times, time));
+  }
+
+  #drawShares(context, width, height) {
+    const y = (share) => PAD.top + (1 - share) * (height - PAD.top - PAD.bottom);
+    stacked(this.values).forEach(({ lower, upper }, component) => {
+      context.fillStyle = colorOf(component);
+      for (const [from, to] of runs(upper)) {
+        const steps = Array.from({ length: to - from }, (_, i) => from + i);
+        context.beginPath();
+        for (const i of steps) context.lineTo(this.x(this.times[i], width), y(upper[i]));
+        for (const i of steps.toReversed()) context.lineTo(this.x(this.times[i], width), y(lower[i]));
+        context.fill();
+      }
+    });
+    this.#label(context, "100 %", y(1) + 6);
+    this.#label(context, "0", y(0) - 5);
+  }
+
+  #drawScores(context, width) {
+    const accent = cssColor("--accent");
+    this.values.forEach((row, component) => {
+      const top = PAD.top + component * ROW_PX;
+      row.forEach((value, i) => {
+        if (value === null) return;
+        const [from, to] = [this.x(this.times[i], width), this.x(this.times[i + 1] ?? this.range.end, width)];
+        context.globalAlpha = 0.06 + 0.94 * value;
+        context.fillStyle = accent;
+        context.fillRect(from, top, Math.max(1, to - from), ROW_PX - 2);
+      });
+      context.globalAlpha = 1;
+      this.#label(context, String(component + 1), top + ROW_PX / 2 - 1);
+    });
+  }
+
+  #label(context, text, y) {
+    context.fillStyle = cssColor("--text-faint");
+    context.font = "11px system-ui, sans-serif";
+    context.textAlign = "right";
+    context.textBaseline = "middle";
+    context.fillText(text, MARGIN.left - 6, y);
+  }
+
+  #showValues(step) {
+    const entries = this.components.map((name, i) => {
+      const value = percent(this.values[i][step]);
+      return this.kind === "shares" ? swatch(`${words(name)} ${value}`, colorOf(i)) : swatch(`${i + 1} ${words(name)} ${value}`, "transparent");
+    });
+    this.legend.replaceChildren(...entries);
+  }
+}
+
+// Stretches of steps whose values are known, as [from, to).
+function runs(values) {
+  const found = [];
+  values.forEach((value, i) => {
+    if (value === null) return;
+    if (i && values[i - 1] !== null) found.at(-1)[1] = i + 1;
+    else found.push([i, i + 1]);
+  });
+  return found;
+}
+
+// Puts one strip for each attribution into `root`, in the plot's stretch of time; nothing at all when there is none.
+export function showAttributions(root, attributions, range, player) {
+  if (!root || !attributions.length) return;
+  const strips = attributions.map((attribution) => new Strip(attribution, range));
+  root.replaceChildren(...strips.map((strip) => strip.figure));
+  root.hidden = false;
+  for (const strip of strips) {
+    strip.canvas.addEventListener("click", ({ offsetX }) => {
+      const inside = strip.canvas.clientWidth - MARGIN.left - MARGIN.right;
+      const share = Math.min(1, Math.max(0, (offsetX - MARGIN.left) / inside));
+      player.goTo(range.start + share * (range.end - range.start));
+    });
+  }
+  player.onChange(({ time }) => strips.forEach((strip) => strip.draw(time)));
+}
