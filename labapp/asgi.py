@@ -3,13 +3,13 @@
 import os
 from typing import Any
 
-from django.core.asgi import get_asgi_application
-
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "labapp.settings.dev")
 
 
 def build() -> Any:
-    http = get_asgi_application()  # sets Django up; what follows imports models
+    from labapp.handler import http_application
+
+    http = http_application()  # sets Django up; what follows imports models
     from channels.auth import AuthMiddlewareStack
     from channels.routing import ProtocolTypeRouter, URLRouter
 

@@ -8,6 +8,7 @@ from typing import Any
 from asgiref.sync import async_to_sync
 from channels.layers import get_channel_layer
 from django.db import transaction
+from django.db.models import QuerySet
 
 from labapp.accounts.models import token_digest
 from labapp.cells.models import Agent, Cell
@@ -46,10 +47,13 @@ def is_connected(agent: Agent, now: datetime) -> bool:
 
 def agent_for(cell: Cell | None, now: datetime) -> Agent | None:
     """The agent that runs trials on a cell now, if one is connected."""
-    if cell is None:
-        return None
-    candidates = Agent.objects.filter(cell=cell, is_active=True, last_seen_at__gt=now - AWAY_AFTER)
-    return candidates.filter(connected_at__isnull=False).order_by("-connected_at").first()
+    return None if cell is None else agents_present(now).filter(cell=cell).first()
+
+
+def agents_present(now: datetime) -> QuerySet[Agent]:
+    """Agents that are connected and were heard of lately; of several on a cell, the one that came last is first."""
+    heard_of = Agent.objects.filter(is_active=True, connected_at__isnull=False, last_seen_at__gt=now - AWAY_AFTER)
+    return heard_of.order_by("-connected_at")
 
 
 def agent_connected(*, agent: Agent, version: str, now: datetime) -> None:

@@ -24,6 +24,7 @@ from labapp.services.supervisor import Program, Supervisor, signal_group
 WEB_START_S = 60.0
 SERVICE_CHECK_S = 2.0
 TICK_S = 0.5
+WEB_ENVIRON = {"DATABASE_POOL": "16"}  # one process: a second one gained nothing where two cores do everything else too
 WARM_POLICIES = 6  # arms alternate: the quick study keeps its five policies loaded
 QUEUES = "default,generation,training,analysis"
 
@@ -85,9 +86,8 @@ class Stack:
             self.report(f"Web server: {remark}")
         self.url = f"http://{self.options.host}:{port}"
         (self.options.var / "static").mkdir(exist_ok=True)
-        self.supervisor.start(
-            Program("web", self._python("uvicorn", "labapp.asgi:application", *self._web_options(port)))
-        )
+        command = self._python("uvicorn", "labapp.asgi:application", *self._web_options(port))
+        self.supervisor.start(Program("web", command, WEB_ENVIRON))
         self._wait_for_web()
         self.report(f"Serving {self.url}")
         for number in range(1, self.options.workers + 1):

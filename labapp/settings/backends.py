@@ -29,6 +29,8 @@ NOT_STARTED = {
 # cancellation: a websocket that closes at once would then never end. So: none, and the system's keepalive instead.
 PATIENT_SOCKET = {"socket_timeout": None, "socket_keepalive": True}
 
+POOL_TIMEOUT_S = 10.0
+
 
 @dataclass(frozen=True)
 class ObjectStore:
@@ -60,8 +62,17 @@ def database(url: str) -> dict[str, Any]:
         "PORT": str(parts.port or ""),
         "CONN_MAX_AGE": 0,
         "CONN_HEALTH_CHECKS": True,
-        "OPTIONS": dict(parse_qsl(parts.query)),
+        "OPTIONS": dict(parse_qsl(parts.query)) | pool(),
     }
+
+
+def pool() -> dict[str, Any]:
+    """``DATABASE_POOL`` connections that the web server's threads share; commands and workers have one thread and none.
+
+    Under ASGI each request has a thread of its own: without a pool each would open, and PostgreSQL fork, a connection.
+    """
+    size = int(env.number("DATABASE_POOL", 0))
+    return {"pool": {"min_size": 2, "max_size": size, "timeout": POOL_TIMEOUT_S}} if size else {}
 
 
 def object_store(known: dict[str, str]) -> ObjectStore:

@@ -27,6 +27,7 @@ from labapp.studies.console import console_state, trial_facts
 from labapp.studies.filters import TrialFilter
 from labapp.studies.forms import PRESETS
 from labapp.studies.models import OperatorSession, Study, Trial
+from labapp.studies.selectors import studies_at_rig
 from labapp.studies.sessions import SessionConflict, session_end, session_start
 
 TRIAL_ROWS = ("study__cell", "slot__object", "slot__arm", "slot__condition", "arm", "condition", "operator")
@@ -115,8 +116,8 @@ class StudyFinish(StudiesView):
 class ConsoleState(StudiesView):
     @extend_schema(responses=OpenApiTypes.OBJECT, summary="What the operator console shows")
     def get(self, request: Request, slug: str) -> Response:
-        study = get_object_or_404(Study.objects.select_related("cell"), slug=slug)
-        return Response(console_state(study, request.user, timezone.now()))
+        now = timezone.now()
+        return Response(console_state(get_object_or_404(studies_at_rig(now), slug=slug), now))
 
 
 class SessionView(StudiesView):

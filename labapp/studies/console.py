@@ -3,34 +3,48 @@
 from datetime import datetime
 from typing import Any
 
-from labapp.accounts.models import User
-from labapp.live.agents import agent_for
+from django.db.models import Q
+
 from labapp.studies.models import FailureMode, Stage, Study, Trial, TrialSlot
-from labapp.studies.selectors import session_open, slot_next, study_progress, trial_unfinished
+from labapp.studies.selectors import UNFINISHED, slot_next, study_progress
 from labapp.studies.trials import UNDO_WINDOW
 from robots.cell.initial import instruction
 
 
-def console_state(study: Study, user: User, now: datetime) -> dict[str, Any]:
-    """The whole state of a console; pages fetch it again whenever something changed."""
-    unfinished = trial_unfinished(study)
-    agent = agent_for(study.cell, now)
+def console_state(study: Study, now: datetime) -> dict[str, Any]:
+    """The whole state of a console, in four queries; pages fetch it again whenever something changed.
+
+    Args:
+        study: one of ``selectors.studies_at_rig(now)``.
+    """
+    unfinished, last = trials_at_hand(study, now)
     return {
         "study": study_facts(study),
         "progress": study_progress(study),
         "next": slot_facts(slot_next(study)) if study.status == Study.Status.LOCKED else None,
         "trial": trial_facts(unfinished) if unfinished else None,
-        "last": last_facts(study, user, now),
+        "last": trial_facts(last) | {"undo_until": last.confirmed_at + UNDO_WINDOW} if last else None,
         "session": session_facts(study),
-        "agent": {"is_connected": agent is not None, "name": agent.name if agent else ""},
+        "agent": {"is_connected": study.agent_name is not None, "name": study.agent_name or ""},
         "now": now,
     }
 
 
+def trials_at_hand(study: Study, now: datetime) -> tuple[Trial | None, Trial | None]:
+    """The trial under way, and the one scored last while its confirmation can still be taken back."""
+    is_last = Q(status=Trial.Status.CONFIRMED, confirmed_at__gt=now - UNDO_WINDOW, is_automatic=False)
+    rows = study.trials.filter(Q(status__in=UNFINISHED) | is_last)
+    found = list(rows.select_related("slot__arm", "slot__condition", "slot__object").order_by("confirmed_at"))
+    scored = [trial for trial in found if trial.status == Trial.Status.CONFIRMED]
+    unfinished = next((trial for trial in found if trial.status in UNFINISHED), None)
+    return unfinished, scored[-1] if scored else None
+
+
 def session_facts(study: Study) -> dict[str, Any] | None:
     """Who is at the rig now."""
-    session = session_open(study)
-    return {"id": session.pk, "operator": session.operator.get_username()} if session else None
+    if study.session_id is None:
+        return None
+    return {"id": study.session_id, "operator": study.session_operator, "started_at": study.session_since}
 
 
 def study_facts(study: Study) -> dict[str, Any]:
@@ -98,15 +112,6 @@ def proposal_facts(proposal: dict[str, Any] | None) -> dict[str, Any] | None:
         return None
     names = ("success", "failure_mode", "furthest_stage", "time_s", "invalid_reason")
     return {name: proposal.get(name) for name in names}
-
-
-def last_facts(study: Study, user: User, now: datetime) -> dict[str, Any] | None:
-    """The trial scored last, while its confirmation can still be taken back."""
-    scored = study.trials.filter(status=Trial.Status.CONFIRMED, confirmed_at__gt=now - UNDO_WINDOW, is_automatic=False)
-    trial = scored.select_related("slot__arm", "slot__condition", "slot__object").order_by("-confirmed_at").first()
-    if trial is None:
-        return None
-    return trial_facts(trial) | {"undo_until": trial.confirmed_at + UNDO_WINDOW}
 
 
 def console_choices() -> dict[str, Any]:

@@ -1,19 +1,37 @@
 """Reading studies: what is next, how far it is, who may know what."""
 
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from datetime import datetime
+
+from django.db.models import Count, Exists, F, FilteredRelation, OuterRef, Q, QuerySet, Subquery
 
 from labapp.accounts.models import Role, User
+from labapp.live.agents import agents_present
 from labapp.studies.models import OperatorSession, Study, Trial, TrialSlot
+
+UNFINISHED = (Trial.Status.RUNNING, Trial.Status.PROPOSED)
+
+
+def studies_at_rig(now: datetime) -> QuerySet[Study]:
+    """Studies with what a console asks about the rig, in one query: cell, agent that is there, session that is held."""
+    there = agents_present(now).filter(cell=OuterRef("cell"))
+    return Study.objects.select_related("cell").annotate(
+        agent_name=Subquery(there.values("name")[:1]),
+        held=FilteredRelation("sessions", condition=Q(sessions__ended_at=None)),
+        session_id=F("held__pk"),
+        session_since=F("held__started_at"),
+        session_operator=F("held__operator__username"),
+    )
 
 
 def slots_open(study: Study) -> QuerySet[TrialSlot]:
     """Slots still to run, in running order: a repeated slot comes within its block."""
+    return study.slots.filter(is_open()).select_related("arm", "condition", "object").order_by("block", "position")
+
+
+def is_open() -> Q:
+    """No valid trial yet, nor repeated by another slot, nor of an arm that was withdrawn."""
     valid_trial = Trial.objects.filter(slot=OuterRef("pk")).exclude(status=Trial.Status.INVALID)
-    return (
-        study.slots.filter(~Exists(valid_trial), arm__withdrawn_at__isnull=True, rescheduled_as__isnull=True)
-        .select_related("arm", "condition", "object")
-        .order_by("block", "position")
-    )
+    return Q(~Exists(valid_trial), arm__withdrawn_at__isnull=True, rescheduled_as__isnull=True)
 
 
 def slot_next(study: Study) -> TrialSlot | None:
@@ -22,8 +40,7 @@ def slot_next(study: Study) -> TrialSlot | None:
 
 def trial_unfinished(study: Study) -> Trial | None:
     """The trial that is running or waits for its outcome; a new one starts only after it."""
-    waiting = [Trial.Status.RUNNING, Trial.Status.PROPOSED]
-    return study.trials.filter(status__in=waiting).select_related("slot", "arm", "condition").first()
+    return study.trials.filter(status__in=UNFINISHED).select_related("slot", "arm", "condition").first()
 
 
 def session_open(study: Study) -> OperatorSession | None:
@@ -32,12 +49,14 @@ def session_open(study: Study) -> OperatorSession | None:
 
 
 def study_progress(study: Study) -> dict[str, int]:
-    counts = study.trials.aggregate(
+    trials = study.trials.aggregate(
         confirmed=Count("pk", filter=Q(status=Trial.Status.CONFIRMED)),
         invalid=Count("pk", filter=Q(status=Trial.Status.INVALID)),
-        unfinished=Count("pk", filter=Q(status__in=[Trial.Status.RUNNING, Trial.Status.PROPOSED])),
+        unfinished=Count("pk", filter=Q(status__in=UNFINISHED)),
     )
-    return counts | {"open": slots_open(study).count(), "planned": study.slots.filter(reschedules=None).count()}
+    return trials | study.slots.aggregate(
+        open=Count("pk", filter=is_open()), planned=Count("pk", filter=Q(reschedules=None))
+    )
 
 
 def sees_policies(user: User, study: Study) -> bool:

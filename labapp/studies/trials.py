@@ -21,6 +21,7 @@ from labapp.studies.selectors import slot_next, trial_unfinished
 UNDO_WINDOW = timedelta(seconds=10)
 UNSCORED = (Trial.Status.RUNNING, Trial.Status.PROPOSED)
 SCORED = (Trial.Status.CONFIRMED,)
+SLOT_FACTS = ("slot__arm", "slot__condition", "slot__object")
 OUTCOME_FIELDS = ("status", "is_success", "furthest_stage", "failure_mode", "note", "invalid_reason")
 
 
@@ -68,7 +69,7 @@ def trial_start(
         ValidationError: the study is not locked, or has nothing left to run.
         TrialConflict: another trial is unfinished, the slot was taken meanwhile, or the session is over.
     """
-    study = Study.objects.select_for_update().get(pk=study.pk)
+    study = Study.objects.select_for_update(of=("self",)).select_related("cell").get(pk=study.pk)
     if existing := Trial.objects.filter(pk=trial_id, study=study).first():
         return existing
     if study.status != Study.Status.LOCKED:
@@ -219,7 +220,7 @@ def _change(
     for field, text in {"reason": reason, "note": values.get("note", "")}.items():
         if actor is not None and text:
             check_text(trial.study, actor, text, field=field)
-    row = Trial.objects.select_for_update(of=("self",)).select_related("slot").get(pk=trial.pk)
+    row = Trial.objects.select_for_update(of=("self",)).select_related(*SLOT_FACTS).get(pk=trial.pk)
     if _is_replay(row, version, kind, values):
         return row
     if row.version != version or row.status not in allowed:

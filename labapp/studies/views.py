@@ -34,7 +34,7 @@ from labapp.studies.filters import TrialFilter
 from labapp.studies.forms import PRESETS, OutcomeForm, ReasonForm, StudyForm
 from labapp.studies.models import Study, Trial
 from labapp.studies.recording import Recording, RecordingMissing
-from labapp.studies.selectors import sees_policies, slots_open, study_progress
+from labapp.studies.selectors import sees_policies, slots_open, studies_at_rig, study_progress
 from labapp.studies.series import trial_series
 from labapp.studies.sessions import CHECKLIST
 
@@ -228,10 +228,11 @@ def series(request: HttpRequest, slug: str, trial_id: UUID) -> JsonResponse:
 @role_required(*EVERYONE)
 def console(request: HttpRequest, slug: str) -> HttpResponse:
     """The operator console. Everyone sees only codes here, whatever their role."""
-    found = get_object_or_404(Study.objects.select_related("cell"), slug=slug)
+    now = timezone.now()
+    found = get_object_or_404(studies_at_rig(now), slug=slug)
     context = {
         "study": found,
-        "state": console_state(found, request.user, timezone.now()),
+        "state": console_state(found, now),
         "choices": console_choices(),
         "checklist": CHECKLIST,
         "views": camera_views(),

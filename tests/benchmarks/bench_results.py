@@ -56,18 +56,28 @@ def _study() -> tuple[Any, Any]:
 
 
 def _all_sizes(study: Any, user: Any) -> list[dict[str, Any]]:
-    from django.db import connection
-
-    arms, conditions = (list(rows.values_list("pk", flat=True)) for rows in (study.arms.all(), study.conditions.all()))
     results, filled = [], 0
     for size, bar in SIZES:
-        with connection.cursor() as cursor:
-            values = {"study": study.pk, "arms": arms, "conditions": conditions, "first": filled, "last": size - 1}
-            cursor.execute(FILL, values)
-            cursor.execute("VACUUM ANALYZE studies_trial")  # what autovacuum does on a server at rest
+        fill(study, filled, size)
         filled = size
         results.append(_ratio(study, user, size, bar))
     return results
+
+
+def fill(study: Any, first: int, beyond: int) -> None:
+    """Scored trials of a study, numbered from ``first`` up to ``beyond``."""
+    from django.db import connection
+
+    arms, conditions = (list(rows.values_list("pk", flat=True)) for rows in (study.arms.all(), study.conditions.all()))
+    with connection.cursor() as cursor:
+        values = {"study": study.pk, "arms": arms, "conditions": conditions, "first": first, "last": beyond - 1}
+        cursor.execute(FILL, values)
+        cursor.execute("VACUUM ANALYZE studies_trial")  # what autovacuum does on a server at rest
+
+
+def fill_study(size: int) -> None:
+    """A study with as many scored trials."""
+    fill(_study()[0], 0, size)
 
 
 def _ratio(study: Any, user: Any, size: int, bar: float) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The web server as a process of its own, on the database of the test."""
+"""The web server as a process of its own, as `make demo` starts it, on the database of the test."""
 
 import subprocess
 import sys
@@ -11,6 +11,7 @@ from typing import Any
 import httpx
 
 from labapp.services.ports import free_port
+from labapp.services.stack import WEB_ENVIRON
 
 ROOT = Path(__file__).resolve().parents[2]
 WAIT_S = 30.0
@@ -22,7 +23,7 @@ def web_server(environ: dict[str, str], log_path: Path) -> Iterator[tuple[int, s
     port = free_port()
     command = [sys.executable, "-m", "uvicorn", "labapp.asgi:application", "--port", str(port), "--no-access-log"]
     with log_path.open("w") as log:
-        process = subprocess.Popen(command, cwd=ROOT, env=environ, stdout=log, stderr=log)
+        process = subprocess.Popen(command, cwd=ROOT, env=environ | WEB_ENVIRON, stdout=log, stderr=log)
         try:
             wait_until(lambda: answers(port) or process.poll() is not None)
             assert process.poll() is None, log_path.read_text()

@@ -21,7 +21,7 @@ from labapp.studies.browser.models import TrialFlag, TrialNote
 from labapp.studies.browser.saved import filter_delete, filter_save
 from labapp.studies.console import console_state
 from labapp.studies.models import Study, Trial
-from labapp.studies.selectors import sees_policies
+from labapp.studies.selectors import sees_policies, studies_at_rig
 
 MODELS = {"note": TrialNote, "flag": TrialFlag}
 
@@ -144,9 +144,10 @@ def filter_forget(request: HttpRequest, slug: str, filter_id: int) -> HttpRespon
 @role_required(*EVERYONE)
 def screen(request: HttpRequest, slug: str) -> HttpResponse:
     """A second screen at the rig: code, condition, how to reset, timer and cameras, readable from afar."""
-    study = get_object_or_404(Study.objects.select_related("cell"), slug=slug)
-    state = console_state(study, request.user, timezone.now())
-    return render(request, "studies/browser/screen.html", {"study": study, "state": state, "views": camera_views()})
+    now = timezone.now()
+    study = get_object_or_404(studies_at_rig(now), slug=slug)
+    context = {"study": study, "state": console_state(study, now), "views": camera_views()}
+    return render(request, "studies/browser/screen.html", context)
 
 
 def trial_or_404(slug: str, trial_id: UUID) -> Trial:

@@ -40,6 +40,15 @@ def test_the_console_shows_the_next_trial_by_its_code(operator, lab):
     assert shown["progress"]["planned"] == 12 and shown["agent"]["is_connected"] is True
 
 
+@pytest.mark.parametrize("stage", ["nothing", "proposed", "confirmed"])
+def test_the_state_takes_five_queries_and_two_to_know_the_person(operator, lab, django_assert_max_num_queries, stage):
+    if stage != "nothing":
+        getattr(lab, stage)()
+    with django_assert_max_num_queries(7):
+        shown = state(operator, lab)
+    assert (shown["trial"] is not None, shown["last"] is not None) == (stage == "proposed", stage == "confirmed")
+
+
 def test_a_start_sent_three_times_starts_once(operator, lab):
     body = {"id": str(uuid4()), "slot": lab.study.slots.first().pk}
     answers = [post(operator, f"/api/studies/{lab.study.slug}/trials/", body) for _ in range(3)]
