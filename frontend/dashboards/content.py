@@ -4,7 +4,16 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from frontend.dashboards.filters import Filters
-from frontend.figures.data import CellMean, EffectPoint, ModeCounts, RatePoint, StageCurve, TimeCurve
+from frontend.figures.data import (
+    CellMean,
+    CoursePath,
+    EffectPoint,
+    LookPath,
+    ModeCounts,
+    RatePoint,
+    StageCurve,
+    TimeCurve,
+)
 
 
 @dataclass(frozen=True)
@@ -69,6 +78,38 @@ class EffectLine:
 
 
 @dataclass(frozen=True)
+class LookedComparison:
+    """One comparison under the plan's stopping rule: path for the figure, points at its looks or blocks, sentence."""
+
+    key: str
+    label: str
+    sentence: str
+    path: LookPath | CoursePath
+    estimates: tuple[float | None, ...]
+
+
+@dataclass(frozen=True)
+class LooksCard:
+    """When the plan lets the data be looked at and what came of it; `missing` says why nothing can be told.
+
+    `verdict` is "stop" or "go on", `sentence` says why; `command` gives the same from the exported rows.
+    """
+
+    rule: str
+    note: str
+    verdict: str = ""
+    sentence: str = ""
+    position: str = ""
+    finished: int = 0
+    planned: int = 0
+    look_blocks: tuple[int, ...] = ()
+    comparisons: tuple[LookedComparison, ...] = ()
+    notes: tuple[str, ...] = ()
+    command: str = ""
+    missing: str = ""
+
+
+@dataclass(frozen=True)
 class Choice:
     """One box of a filter: the value that stands in the address, and its label."""
 
@@ -111,6 +152,7 @@ class Content:
     modes: tuple[ModeCounts, ...] = ()
     times: tuple[TimeCurve, ...] = ()
     notes: tuple[str, ...] = ()
+    looks: LooksCard | None = None
     exports: tuple[Choice, ...] = ()
 
 

@@ -7,6 +7,7 @@ from dash import html
 from frontend import figures
 from frontend.dashboards.content import Content
 from frontend.dashboards.filters import Filters, format_filters
+from frontend.dashboards.looks import looks_cards
 from frontend.dashboards.parts import (
     card,
     comparisons_table,
@@ -24,12 +25,13 @@ def page_body(content: Content, filters: Filters, theme: str) -> list[Any]:
     """All cards of the page, or an empty state in words."""
     head = [*_notices(content, filters), _summary(content, filters)]
     if not content.counts.confirmed:
-        return [*head, _empty(content, filters)]
+        return [*head, *looks_cards(content.looks, theme), _empty(content, filters)]
     percent = f"{100 * filters.confidence:g} % Wilson intervals"
     return [
         *head,
         card("Success by arm and condition", success_table(content), percent),
         card("Success", graph("success-bars", figures.success_bars(content.bars, theme_name=theme)), percent),
+        *looks_cards(content.looks, theme),
         *_effects(content, theme),
         *_comparisons(content),
         *_margins(content),

@@ -60,3 +60,27 @@ class TimeCurve(NamedTuple):
     trials: int
     seconds: tuple[float, ...]
     share: tuple[float, ...]
+
+
+class LookPath(NamedTuple):
+    """A comparison at its planned looks: z at those reached (None: not judged), and the boundaries, as far as they go.
+
+    `crossed_block` is the block of the look that crossed.
+    """
+
+    label: str
+    look_blocks: tuple[int, ...]
+    boundaries: tuple[float, ...]
+    zs: tuple[float | None, ...]
+    crossed_block: int | None
+
+
+class CoursePath(NamedTuple):
+    """A comparison's running estimate and confidence sequence, in points, along its blocks."""
+
+    label: str
+    blocks: tuple[int, ...]
+    estimates: tuple[float, ...]
+    lows: tuple[float, ...]
+    highs: tuple[float, ...]
+    decided_at: int | None

@@ -8,12 +8,16 @@ from typing import IO, Any
 
 from django.db.models import F
 
-from frontend.dashboards.content import Content
+from frontend.dashboards.content import Content, LookedComparison, LooksCard
 from frontend.dashboards.filters import Filters
+from frontend.figures.data import LookPath
 from labapp.results.arms import Arm, study_arms
 from labapp.results.tallies import selected_trials
 from labapp.studies.models import Study, Trial
 
+LOOKS_COLUMNS = (
+    "rule", "key", "comparison", "look", "block", "z", "boundary", "points", "low", "high", "is_decided",
+)  # fmt: skip
 TABLE_COLUMNS = ("arm", "condition", "successes", "trials", "rate", "low", "high", "confidence", "is_simulated")
 CHUNK = 2000
 TYPES = {
@@ -96,6 +100,25 @@ def table_lines(content: Content, confidence: float) -> Iterator[str]:
         for column, cell in zip(content.columns, row.cells, strict=True)
     )
     return csv_lines(TABLE_COLUMNS, rows)
+
+
+def looks_lines(looks: LooksCard) -> Iterator[str]:
+    """The looks in long form: one line per comparison and look that was reached, or block of its sequence."""
+    return csv_lines(
+        LOOKS_COLUMNS, (line for comparison in looks.comparisons for line in _looks_rows(looks, comparison))
+    )
+
+
+def _looks_rows(looks: LooksCard, comparison: LookedComparison) -> Iterator[list[Any]]:
+    start, path = [looks.rule, comparison.key, comparison.label], comparison.path
+    if isinstance(path, LookPath):
+        reached = zip(path.look_blocks, path.zs, path.boundaries, comparison.estimates, strict=False)
+        for number, (block, z, boundary, estimate) in enumerate(reached, start=1):
+            yield [*start, number, block, z, boundary, estimate, None, None, block == path.crossed_block]
+    else:
+        for block, estimate, low, high in zip(path.blocks, path.estimates, path.lows, path.highs, strict=True):
+            is_decided = path.decided_at is not None and block >= path.decided_at
+            yield [*start, None, block, None, None, estimate, low, high, is_decided]
 
 
 def trial_lines(study: Study, filters: Filters, with_names: bool) -> Iterator[str]:

@@ -12,17 +12,20 @@ from labapp.results.access import current_viewer, sees_names, visible_study
 from labapp.results.arms import Arm, study_arms, study_conditions
 from labapp.results.checks import find_cautions
 from labapp.results.declared import declared_plan, looking_notes, margin_sentences
+from labapp.results.looks import looks_card
 from labapp.results.paired import paired_lines
 from labapp.results.tallies import OutcomeGroup, outcome_groups, selected_trials, time_groups, version_of
 from labapp.studies.deviations import study_deviations
 from labapp.studies.models import Condition, Study, StudyEvent, Trial
 
 HIDDEN_EFFECTS = "Effects by factor stay hidden until the PI unblinds the study: they would tell the codes apart."
+LOOKS = "looks_csv"
 EXPORTS = (
     ("report", "Report"),
     ("table_csv", "Table: CSV"),
     ("table_tex", "LaTeX"),
     ("table_html", "HTML"),
+    (LOOKS, "Looks: CSV"),
     ("rows_csv", "Rows: CSV"),
     ("rows_parquet", "Parquet"),
 )
@@ -64,7 +67,8 @@ def study_content(study: Study, user: User, filters: Filters) -> Content:
     trials = selected_trials(study, filters)
     groups = outcome_groups(trials)
     tally = analysis.Tally(groups)
-    arms = [arm for arm in study_arms(study, with_names) if not filters.arms or arm.code in filters.arms]
+    every_arm = study_arms(study, with_names)
+    arms = [arm for arm in every_arm if not filters.arms or arm.code in filters.arms]
     conditions = [c for c in study_conditions(study) if not filters.conditions or c.slug in filters.conditions]
     columns = analysis.table_groups(conditions)
     is_simulated = study.is_simulated or bool(study.cell and study.cell.is_simulated)
@@ -82,6 +86,7 @@ def study_content(study: Study, user: User, filters: Filters) -> Content:
         analysis.latencies(times),
     )
     plan = declared_plan(study)
+    looks = looks_card(study, every_arm, plan, filters, with_names)
     notes = (
         *looking_notes(study, plan),
         *_deviations(study),
@@ -106,7 +111,8 @@ def study_content(study: Study, user: User, filters: Filters) -> Content:
         stages=analysis.stage_curves(arms, tally),
         modes=analysis.mode_counts(arms, tally),
         times=analysis.time_curves(arms, times, tally),
-        exports=_exports(study, filters),
+        looks=looks,
+        exports=_exports(study, filters, with_looks=looks is not None),
         notes=notes,
         **effect_fields,
     )
@@ -157,6 +163,6 @@ def _deviations(study: Study) -> tuple[str, ...]:
     return (*notes, *(f"Deviation: {deviation}." for deviation in others))
 
 
-def _exports(study: Study, filters: Filters) -> tuple[Choice, ...]:
-    query = format_filters(filters)
-    return tuple(Choice(reverse(f"results:{name}", args=[study.slug]) + query, label) for name, label in EXPORTS)
+def _exports(study: Study, filters: Filters, with_looks: bool) -> tuple[Choice, ...]:
+    query, offered = format_filters(filters), [export for export in EXPORTS if with_looks or export[0] != LOOKS]
+    return tuple(Choice(reverse(f"results:{name}", args=[study.slug]) + query, label) for name, label in offered)

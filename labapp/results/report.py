@@ -11,6 +11,7 @@ from django.utils.safestring import SafeString, mark_safe
 from frontend import figures
 from frontend.dashboards.content import Content
 from frontend.dashboards.filters import Filters, format_filters
+from frontend.dashboards.looks import looks_figure
 from labapp.results.tables import html_table
 from labapp.studies.models import Study
 
@@ -40,6 +41,8 @@ def _figures(content: Content) -> list[tuple[str, SafeString]]:
         points = [line.point for line in content.effects]
         drawn.append(("Main effects and interaction", figures.effects_forest(points)))
         drawn.append(("Interaction", figures.interaction_plot(content.cell_means, a_name=a, b_name=b)))
+    if content.looks and content.looks.comparisons:
+        drawn.append((f"Looks: {content.looks.rule}", looks_figure(content.looks.comparisons, "light")))
     drawn.append(("Failure modes", figures.failure_modes(content.modes)))
     drawn.append(("Stages reached", figures.stage_funnel(content.stages)))
     drawn.append(("Time to success", figures.time_to_success(content.times)))

@@ -5,7 +5,7 @@ from functools import wraps
 from tempfile import TemporaryFile
 
 from django.db.models import Count, Q
-from django.http import FileResponse, HttpRequest, HttpResponse, HttpResponseBadRequest, StreamingHttpResponse
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseBadRequest, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.utils import timezone
@@ -93,6 +93,15 @@ def table_tex(request: HttpRequest, study: Study, filters: Filters) -> HttpRespo
 def table_html(request: HttpRequest, study: Study, filters: Filters) -> HttpResponseBase:
     content = study_content(study, request.user, filters)
     return _download([tables.html_table(content)], f"{study.slug}-table-{content.data_version}.html", "text/html")
+
+
+@export
+def looks_csv(request: HttpRequest, study: Study, filters: Filters) -> HttpResponseBase:
+    """What the plan's looks concluded so far; 404 for a plan that looks once, at the end."""
+    content = study_content(study, request.user, filters)
+    if content.looks is None:
+        raise Http404("The plan of this study has no looks.")
+    return _download(exports.looks_lines(content.looks), f"{study.slug}-looks-{content.data_version}.csv", "text/csv")
 
 
 @export

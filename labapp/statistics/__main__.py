@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from labapp.statistics import commands
+from labapp.statistics import commands, sequential_commands
+from labapp.statistics.sequential import SHAPES
 
 PAPER_CELLS = "0.86,0.82,0.74,0.58"
 
@@ -44,18 +45,46 @@ def parser() -> argparse.ArgumentParser:
     compare.add_argument("--arm", required=True, help="column that names the arm")
     compare.add_argument("--outcome", required=True, help="column with 1 (success) or 0")
 
+    _add_sequential(commands_of)
     _add_power(commands_of)
     return top
 
 
+def _add_sequential(commands_of: Any) -> None:
+    run = sequential_commands.sequential_command
+    sequential = _command(commands_of, "sequential", run, "whether to stop, by planned looks or at any time")
+    sequential.add_argument("rows", type=Path, metavar="ROWS.csv")
+    sequential.add_argument("--arm", required=True, help="column that names the arm")
+    sequential.add_argument("--outcome", required=True, help="column with 1 (success) or 0")
+    sequential.add_argument("--block", required=True, help="column with the block, counted from 1")
+    _add_rule(sequential, is_required=True)
+    sequential.add_argument("--planned", type=int, help="planned blocks; the last look is after them")
+    sequential.add_argument("--arms", default="", help="all arms in order, where some may have no row yet")
+    sequential.add_argument("--withdrawn", default="", help="arms for which blocks no longer wait")
+    sequential.add_argument("--primary", default="", metavar="KEYS", help="like main_a,A17:K42; all pairs without it")
+    sequential.add_argument("--factors", default="", help="two columns, for main_a, main_b and interaction")
+    sequential.add_argument("--adjustment", choices=("holm", "none"), default="holm")
+    sequential.add_argument("--reserved", type=int, default=0, help="comparisons not told here that keep their share")
+
+
+def _add_rule(command: argparse.ArgumentParser, is_required: bool) -> None:
+    rule = command.add_mutually_exclusive_group(required=is_required)
+    rule.add_argument("--looks", type=int, metavar="K", help="looks of a group-sequential study, evenly spread")
+    rule.add_argument("--anytime", action="store_true", help="betting confidence sequences, read after every block")
+    command.add_argument("--shape", choices=SHAPES, default=SHAPES[0], help="of the group-sequential boundaries")
+
+
 def _add_power(commands_of: Any) -> None:
-    power = _command(commands_of, "power", commands.power_command, "power before a study, n for a power")
+    power = _command(
+        commands_of, "power", sequential_commands.stopping_power_command, "power before a study, n for a power"
+    )
     kind = power.add_mutually_exclusive_group(required=True)
     kind.add_argument("--cells", metavar="GG,GU,UG,UU", help=f"assumed rates of the 2 x 2 cells, like {PAPER_CELLS}")
     kind.add_argument("--pair", metavar="P1,P2", help="assumed rates of two arms")
     kind.add_argument("--base", type=float, help="rate around which the minimum detectable effects are wanted")
     power.add_argument("--n", type=int, required=True, help="trials a cell or arm")
     power.add_argument("--power", type=float, default=0.8)
+    _add_rule(power, is_required=False)
     power.add_argument("--simulated", action="store_true", help="apply the results page's interval to drawn studies")
 
 

@@ -31,8 +31,9 @@ class Rule:
         kind: GROUP_SEQUENTIAL or ANYTIME.
         alpha: two-sided level.
         is_split: whether all comparisons share alpha (Holm: a decided one hands its share on) or each has all of it.
-        blocks: planned blocks; 0 where the rule is anytime.
+        blocks: planned blocks; 0 where an anytime rule has no plan of them.
         looks, shape: of the group-sequential rule.
+        reserved: comparisons that are not looked at here but keep their share of the level.
 
     Raises:
         ValueError: on an unknown kind, or a group-sequential rule without looks or planned blocks.
@@ -44,6 +45,7 @@ class Rule:
     blocks: int = 0
     looks: int = 1
     shape: str = "obrien-fleming"
+    reserved: int = 0
 
     def __post_init__(self) -> None:
         if self.kind not in (GROUP_SEQUENTIAL, ANYTIME):
@@ -58,7 +60,7 @@ class Rule:
 
     def level(self, comparisons: int) -> float:
         """Level of each of so many comparisons that are still open."""
-        return self.alpha / max(1, comparisons) if self.is_split else self.alpha
+        return self.alpha / max(1, comparisons + self.reserved) if self.is_split else self.alpha
 
     def edges(self, comparisons: int) -> tuple[float, ...]:
         """z boundary at every look while so many comparisons are open."""

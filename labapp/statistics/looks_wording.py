@@ -7,6 +7,7 @@ from labapp.statistics.looks import Course, Judged, Rule
 from labapp.statistics.wording import capitalised, points
 
 STOP, GO_ON = "stop", "go on"
+HIDDEN_OPEN = "Go on unless the PI says otherwise: comparisons that stay hidden may be open."
 
 
 class Verdict(NamedTuple):
@@ -29,29 +30,33 @@ def looks_verdict(judged: Sequence[Judged], rule: Rule, finished: int, has_ended
     Args:
         has_ended: the study was closed, whatever its looks said.
     """
-    reached = [block for block in rule.look_blocks if block <= finished]
     still_open = [j for j in judged if j.crossed is None]
     if judged and not still_open:
-        last = max(j.crossed.number for j in judged if j.crossed)
-        which = "boundary crossed" if len(judged) == 1 else "every comparison crossed its boundary, the last"
-        return Verdict(STOP, f"Stop: {which} at look {last}.")
-    if len(reached) == len(rule.look_blocks):
+        return _all_crossed(judged, rule)
+    if finished >= rule.look_blocks[-1]:
         return Verdict(STOP, f"Stop: the last look is taken. {_found(judged)}")
     if has_ended:
         return Verdict(STOP, f"The study ended after block {finished}, before its last look. {_found(judged)}")
-    if not reached:
-        return Verdict(
-            GO_ON, f"Go on: the first look comes after block {rule.look_blocks[0]}; nothing is judged before."
-        )
     if judged and all(j.is_lost for j in still_open):
         return Verdict(STOP, f"Stop: what is open lost an arm and can no longer be judged. {_found(judged)}")
-    return Verdict(GO_ON, _go_on(judged, len(reached)))
+    return Verdict(GO_ON, _go_on(judged, rule, finished))
 
 
-def _go_on(judged: Sequence[Judged], number: int) -> str:
+def _all_crossed(judged: Sequence[Judged], rule: Rule) -> Verdict:
+    last = max(j.crossed.number for j in judged if j.crossed)
+    if rule.reserved:
+        return Verdict(GO_ON, f"{HIDDEN_OPEN} What is shown here is decided, at look {last}.")
+    which = "boundary crossed" if len(judged) == 1 else "every comparison crossed its boundary, the last"
+    return Verdict(STOP, f"Stop: {which} at look {last}.")
+
+
+def _go_on(judged: Sequence[Judged], rule: Rule, finished: int) -> str:
+    reached = [block for block in rule.look_blocks if block <= finished]
+    if not reached:
+        return f"Go on: the first look comes after block {rule.look_blocks[0]}; nothing is judged before."
     crossed = [j for j in judged if j.crossed]
     if not crossed:
-        return f"Go on: no boundary crossed up to look {number}."
+        return f"Go on: no boundary crossed up to look {len(reached)}."
     decided = "; ".join(f"{j.comparison.label} is decided, at look {j.crossed.number}" for j in crossed if j.crossed)
     return f"Go on: {decided}. The other comparisons are open."
 
@@ -85,16 +90,20 @@ def judged_sentence(judged: Judged, rule: Rule) -> str:
     return f"{label}: boundary not crossed ({so_far}); no conclusion yet."
 
 
-def courses_verdict(courses: Sequence[Course], finished: int) -> Verdict:
+def courses_verdict(courses: Sequence[Course], rule: Rule, finished: int, has_ended: bool = False) -> Verdict:
     """Stop or go on, from confidence sequences that may be read at any time."""
     decided = [course for course in courses if course.decided_at is not None]
     if courses and len(decided) == len(courses):
         last = max(course.decided_at or 0 for course in courses)
+        if rule.reserved:
+            return Verdict(GO_ON, f"{HIDDEN_OPEN} What is shown here is decided, at block {last}.")
         which = "decided" if len(courses) == 1 else "every comparison is decided, the last"
         return Verdict(STOP, f"Stop: {which} at block {last}.")
+    found = f"{len(decided)} of {len(courses)} comparisons are decided" if decided else "nothing is decided"
+    if has_ended or finished == rule.blocks > 0:
+        return Verdict(STOP, f"The blocks end after {finished}: {found}. No difference is shown for what is open.")
     if not finished:
         return Verdict(GO_ON, "Go on: no block is finished yet.")
-    found = f"{len(decided)} of {len(courses)} comparisons are decided" if decided else "nothing is decided"
     return Verdict(GO_ON, f"Go on: {found} after {finished} blocks. Stopping now is allowed, but decides no more.")
 
 
@@ -115,8 +124,9 @@ def course_sentence(course: Course) -> str:
 def level_sentence(rule: Rule, comparisons: int) -> str:
     """How the level is spent over several comparisons and looks."""
     shared = f"Level {rule.alpha:g}, two-sided"
+    comparisons += rule.reserved
     if comparisons > 1:
-        each = f"{rule.level(comparisons):.3g}"
+        each = f"{rule.level(comparisons - rule.reserved):.3g}"
         split = f", split over {comparisons} comparisons ({each} each; what one has decided hands its share on)"
         if rule.kind == "anytime":
             split = f", split over {comparisons} comparisons ({each} each), so that all intervals hold together"
@@ -126,4 +136,5 @@ def level_sentence(rule: Rule, comparisons: int) -> str:
 
 def signed(z: float | None) -> str:
     """A z with its sign: 2.3 -> "+2.30"."""
-    return "none" if z is None else f"{z:+.2f}".replace("-", "−")
+    text = "none" if z is None else f"{z:+.2f}".replace("-", "−")
+    return "0.00" if text in ("+0.00", "−0.00") else text

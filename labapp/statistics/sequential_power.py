@@ -154,7 +154,7 @@ class Bets(NamedTuple):
 
 def draw_bets(
     rates: Sequence[float],
-    contrasts: Sequence[Sequence[float]],
+    contrasts: Sequence[ArrayLike],
     blocks: int,
     alpha: Sequence[float],
     studies: int = DRAWN_STUDIES,
@@ -170,11 +170,11 @@ def draw_bets(
     x = (rng.random((studies, blocks, len(rates)), dtype=np.float32) < np.asarray(rates, dtype=np.float32)).astype(
         float
     )
-    return [_bet(x @ np.asarray(c, dtype=float), c, level) for c, level in zip(contrasts, alpha, strict=True)]
+    return [_bet(x, np.asarray(c, dtype=float), level) for c, level in zip(contrasts, alpha, strict=True)]
 
 
-def _bet(values: NDArray[np.float64], contrast: Sequence[float], alpha: float) -> Bets:
-    span = sum(c for c in contrast if c > 0)
+def _bet(x: NDArray[np.float64], contrast: NDArray[np.float64], alpha: float) -> Bets:
+    values, span = x @ contrast, float(contrast[contrast > 0].sum())
     decided = log_capital((values / span + 1) / 2, 0.5, alpha) >= np.log(1 / alpha)
     blocks = values.shape[1]
     return Bets(blocks, np.where(decided.any(axis=1), np.argmax(decided, axis=1) + 1, blocks + 1))
