@@ -122,4 +122,5 @@ def _course_cells(path: CoursePath) -> list[html.Td]:
 
 def signed(value: float, digits: int = 2) -> str:
     """A number with its sign, the minus as long as the plus."""
-    return f"{value:+.{digits}f}".replace("-", "−")
+    text = f"{value:+.{digits}f}".replace("-", "−")
+    return text[1:] if float(text[1:]) == 0 else text

@@ -54,8 +54,8 @@ def _panels(labels: Sequence[str], unit: str, colors: Theme) -> go.Figure:
     shared = blank(colors, height=HEAD + PANEL_HEIGHT * rows, showlegend=False).layout
     figure.update_layout(template="none", **{name: shared[name] for name in _SHARED})
     axis = {"gridcolor": colors.grid, "linecolor": colors.grid, "automargin": True}
-    figure.update_xaxes(**axis, zeroline=False, showgrid=False, nticks=6)
-    figure.update_yaxes(**axis, zeroline=True, zerolinecolor=colors.zero, nticks=6)
+    figure.update_xaxes(**axis, zeroline=False, showgrid=False, nticks=6, title_font_size=13)
+    figure.update_yaxes(**axis, zeroline=True, zerolinecolor=colors.zero, nticks=6, title_font_size=13)
     figure.update_yaxes(title=unit, col=1)
     for column in range(1, columns + 1):
         figure.update_xaxes(title="blocks", row=ceil((len(labels) - column + 1) / columns) or 1, col=column)
@@ -82,13 +82,12 @@ def _stop_regions(path: LookPath, top: float, colors: Theme) -> list[go.Scatter]
     edges = [min(boundary, top) for boundary in path.boundaries]
     return [
         go.Scatter(
-            mode="lines+markers",
+            mode="lines",
             x=[*blocks, *blocks[::-1], blocks[0]],
             y=[sign * y for y in (*edges, *([top] * len(blocks)), edges[0])],
             fill="toself",
             fillcolor=_faded(colors.series[2], 0.16),
             line={"color": colors.series[2], "width": 1.2, "dash": "dot"},
-            marker={"symbol": "line-ew-open", "size": 11, "color": colors.series[2]},
             hoverinfo="skip",
         )
         for sign in (1, -1)
@@ -110,7 +109,8 @@ def _looked(path: LookPath, top: float, colors: Theme) -> go.Scatter:
         y=[max(-top, min(z, top)) for _, z, _ in reached],
         line={"color": colors.series[0], "width": 2},
         marker={
-            "color": colors.series[0],
+            "color": [colors.series[int(is_crossed)] for is_crossed in crossed],
+            "opacity": 1,
             "size": [15 if is_crossed else 9 for is_crossed in crossed],
             "symbol": ["star" if is_crossed else "circle" for is_crossed in crossed],
         },
