@@ -1,9 +1,12 @@
 """Storing an imported table of outcomes as a finished, unblinded study: all of it or nothing."""
 
-from collections.abc import Sequence
-from datetime import UTC, datetime
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
 
+from django.core.exceptions import ValidationError
 from django.db import transaction
+from django.utils import timezone
 from django.utils.text import slugify
 
 from labapp.accounts.models import User
@@ -17,9 +20,19 @@ BATCH = 2000
 
 @transaction.atomic
 def study_import(
-    *, name: str, rows: Sequence[OutcomeRow], actor: User | None, is_simulated: bool, now: datetime, note: str = ""
+    *,
+    name: str,
+    rows: Sequence[OutcomeRow],
+    actor: User | None,
+    is_simulated: bool,
+    now: datetime,
+    note: str = "",
+    source: Mapping[str, Any] | None = None,
+    told: Callable[[int], None] = lambda stored: None,
 ) -> Study:
     """A study from outcome rows. An arm is a label together with its factor levels.
+
+    ``source`` says which files they come from and is kept; ``told`` hears how many trials are stored, now and then.
 
     Raises:
         ValidationError: the name is taken or has no letters.
@@ -41,12 +54,30 @@ def study_import(
     )
     arms = _create_arms(study, rows)
     conditions = _create_conditions(study, rows)
-    Trial.objects.bulk_create(
-        (_trial(study, row, arms[_arm_key(row)], conditions[row.condition], now) for row in rows), batch_size=BATCH
-    )
-    payload = {"trials": len(rows), "imported": True}
-    StudyEvent.objects.create(study=study, kind=StudyEvent.Kind.FINISHED, actor=actor, payload=payload)
+    for start in range(0, len(rows), BATCH):
+        batch = rows[start : start + BATCH]
+        Trial.objects.bulk_create(
+            _trial(study, row, arms[_arm_key(row)], conditions[row.condition], now) for row in batch
+        )
+        told(start + len(batch))
+    payload = {"trials": len(rows), **(source or {})}
+    StudyEvent.objects.create(study=study, kind=StudyEvent.Kind.IMPORTED, actor=actor, payload=payload)
     return study
+
+
+@transaction.atomic
+def import_undo(*, study: Study) -> int:
+    """Take an imported study away with its trials and what was said of them; returns how many trials there were.
+
+    Raises:
+        ValidationError: the study's trials were run here, and those are never deleted.
+    """
+    study = Study.objects.select_for_update().get(pk=study.pk)
+    if not study.is_imported:
+        raise ValidationError("Only an import can be undone: trials that were run here are never deleted.")
+    _, deleted = study.trials.all().delete()
+    study.delete()
+    return deleted.get("studies.Trial", 0)
 
 
 def _arm_key(row: OutcomeRow) -> tuple:
@@ -84,8 +115,8 @@ def _create_conditions(study: Study, rows: Sequence[OutcomeRow]) -> dict[str, Co
 
 def _trial(study: Study, row: OutcomeRow, arm: PolicyArm, condition: Condition, now: datetime) -> Trial:
     started_at = row.started_at or now
-    if started_at.tzinfo is None:
-        started_at = started_at.replace(tzinfo=UTC)
+    if timezone.is_naive(started_at):
+        started_at = timezone.make_aware(started_at)  # in the lab's time zone
     return Trial(
         study=study,
         arm=arm,

@@ -5,18 +5,20 @@ row). Both become the same list of ``OutcomeRow``.
 """
 
 import csv
-import math
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from io import StringIO
 
+from labapp.studies.outcome_values import A_MOMENT, A_TIME, A_YES_OR_NO, moment, seconds, yes_or_no
 from robots.agent.protocol import STAGES
 
-YES = {"1", "1.0", "true", "yes", "y", "success", "succeeded"}
-NO = {"0", "0.0", "false", "no", "n", "failure", "fail", "failed"}
+DELIMITERS = ",;\t|"
+LINE_END = re.compile(r"\r\n|\r|\n")
 MAX_PROBLEMS = 100
 MAX_LABEL = 80
+TOLD_EVERY = 1000
 
 
 @dataclass(frozen=True)
@@ -103,24 +105,59 @@ class TableRefused(Exception):
         self.problems = problems or []
 
 
+class Lines:
+    """The rows of a CSV text, its header first, with the number of the line that the last one ended on.
+
+    The delimiter is the one that Excel's first line ``sep=;`` names, else whichever cuts the header into most columns.
+
+    Raises:
+        TableRefused: while reading, where a line is no CSV.
+    """
+
+    def __init__(self, text: str) -> None:
+        text = text.removeprefix("\ufeff")
+        self._skipped = 1 if text[:4].lower() == "sep=" else 0
+        named = text[4:5] if self._skipped else ""
+        first = [*LINE_END.split(text, maxsplit=self._skipped + 1), ""][self._skipped]
+        self.delimiter = named or max(DELIMITERS, key=lambda mark: len(next(csv.reader([first], delimiter=mark), [])))
+        source = StringIO(text, newline="")
+        for _ in range(self._skipped):
+            source.readline()
+        self._reader = csv.reader(source, delimiter=self.delimiter)
+
+    def __iter__(self) -> "Lines":
+        return self
+
+    def __next__(self) -> list[str]:
+        try:
+            return next(self._reader)
+        except csv.Error as error:
+            raise TableRefused(f"Line {self.number + 1} is no CSV: {error}.") from error
+
+    @property
+    def number(self) -> int:
+        return self._reader.line_num + self._skipped
+
+
 def table_header(text: str) -> list[str]:
     """Column names of a CSV file.
 
     Raises:
-        TableRefused: an empty file, or a column named twice.
+        TableRefused: an empty file, or a column named twice or without a name.
     """
-    header = next(csv.reader(StringIO(text)), [])
-    names = [name.strip().removeprefix("\ufeff") for name in header]
+    names = [name.strip() for name in next(Lines(text), [])]
     if not any(names):
         raise TableRefused("The file is empty: its first line must name the columns.")
-    twice = sorted({name for name in names if names.count(name) > 1})
+    twice = sorted({name for name in names if name and names.count(name) > 1})
     if twice:
         raise TableRefused(f"The file names a column twice: {', '.join(twice)}.")
-    return names
+    return [name or f"(column {number})" for number, name in enumerate(names, start=1)]
 
 
-def read_outcomes(text: str, mapping: TableMapping) -> list[OutcomeRow]:
-    """All outcomes of a CSV file, or none.
+def read_outcomes(
+    text: str, mapping: TableMapping, told: Callable[[int], None] = lambda line: None
+) -> list[OutcomeRow]:
+    """All outcomes of a CSV file, or none. ``told`` hears how many rows were read, now and then.
 
     Raises:
         TableRefused: a mapped column is missing, a row is too short or long, or a value cannot be read.
@@ -129,36 +166,44 @@ def read_outcomes(text: str, mapping: TableMapping) -> list[OutcomeRow]:
     missing = [name for name in mapping.columns() if name not in header]
     if missing:
         raise TableRefused(f"The file has no column {', '.join(missing)}; it has {', '.join(header)}.")
-    reader = _Reader(mapping)
-    rows = list(reader.rows(_records(text, header, reader.problems)))
+    lines = Lines(text)
+    reader = _Reader(mapping, has_decimal_comma=lines.delimiter != ",")
+    rows = list(reader.rows(_records(lines, header, reader.problems, told)))
     if reader.problems:
-        count = len(reader.problems)
-        raise TableRefused(
-            f"{count} value{'s' if count > 1 else ''} cannot be read; nothing was imported.",
-            reader.problems[:MAX_PROBLEMS],
-        )
+        raise TableRefused(_count(len(reader.problems)), reader.problems[:MAX_PROBLEMS])
     if not rows:
-        raise TableRefused("The file has a header but no rows.")
+        raise TableRefused("The file has a header but no rows: there is nothing to import.")
     return rows
 
 
-def _records(text: str, header: list[str], problems: list[Problem]) -> Iterator[tuple[int, dict[str, str]]]:
-    lines = csv.reader(StringIO(text))
+def _count(problems: int) -> str:
+    listed = f" The first {MAX_PROBLEMS} are listed." if problems > MAX_PROBLEMS else ""
+    return f"{problems} value{'s' if problems > 1 else ''} cannot be read; nothing was imported.{listed}"
+
+
+def _records(
+    lines: Lines, header: list[str], problems: list[Problem], told: Callable[[int], None]
+) -> Iterator[tuple[int, dict[str, str]]]:
     next(lines)
-    for values in lines:
+    for count, values in enumerate(lines, start=1):
+        if count % TOLD_EVERY == 0:
+            told(count)
         if not any(value.strip() for value in values):
             continue
+        while len(values) > len(header) and not values[-1].strip():
+            values.pop()  # spreadsheets pad rows
         if len(values) != len(header):
-            problems.append(Problem(lines.line_num, "(row)", f"{len(values)} values", f"{len(header)} values"))
+            problems.append(Problem(lines.number, "(row)", f"{len(values)} values", f"{len(header)} values"))
             continue
-        yield lines.line_num, {name: value.strip() for name, value in zip(header, values, strict=True)}
+        yield lines.number, {name: value.strip() for name, value in zip(header, values, strict=True)}
 
 
 class _Reader:
     """Turns records into outcomes and collects what is wrong."""
 
-    def __init__(self, mapping: TableMapping) -> None:
+    def __init__(self, mapping: TableMapping, *, has_decimal_comma: bool) -> None:
         self.mapping = mapping
+        self.has_decimal_comma = has_decimal_comma
         self.problems: list[Problem] = []
 
     def rows(self, records: Iterable[tuple[int, dict[str, str]]]) -> Iterator[OutcomeRow]:
@@ -211,31 +256,21 @@ class _Reader:
         return value
 
     def _yes_or_no(self, line: int, record: dict[str, str], column: str) -> bool:
-        value = record[column].lower()
-        if value not in YES | NO:
-            self.problems.append(
-                Problem(line, column, record[column], "a yes or no (1/0, true/false, yes/no, success/failure)")
-            )
-        return value in YES
+        found = yes_or_no(record[column])
+        if found is None:
+            self.problems.append(Problem(line, column, record[column], A_YES_OR_NO))
+        return bool(found)
 
     def _seconds(self, line: int, record: dict[str, str], column: str) -> float | None:
         value = record.get(column, "")
-        if not value:
-            return None
-        try:
-            seconds = float(value)
-        except ValueError:
-            seconds = math.nan
-        if not (math.isfinite(seconds) and seconds >= 0):
-            self.problems.append(Problem(line, column, value, "a time in seconds, 0 or more"))
-        return seconds
+        found = seconds(value, comma=self.has_decimal_comma) if value else None
+        if value and found is None:
+            self.problems.append(Problem(line, column, value, A_TIME))
+        return found
 
     def _moment(self, line: int, record: dict[str, str], column: str) -> datetime | None:
         value = record.get(column, "")
-        if not value:
-            return None
-        try:
-            return datetime.fromisoformat(value)
-        except ValueError:
-            self.problems.append(Problem(line, column, value, "a date and time such as 2026-11-30T14:05:00+01:00"))
-            return None
+        found = moment(value) if value else None
+        if value and found is None:
+            self.problems.append(Problem(line, column, value, A_MOMENT))
+        return found

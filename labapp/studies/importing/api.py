@@ -16,6 +16,7 @@ from rest_framework.views import APIView
 from labapp.accounts.roles import RESEARCH, HasRole
 from labapp.api import ServiceErrorsMixin, checked
 from labapp.studies.importing.defaults import guess_import
+from labapp.studies.importing.source import again_in_words, imported_before, source_facts
 from labapp.studies.importing.staging import read_uploads
 from labapp.studies.importing.tables import ImportMapping, ImportRefused, TableFile, read_files, summary
 from labapp.studies.imports import study_import
@@ -40,6 +41,7 @@ class ImportedSerializer(serializers.Serializer):
     trials = serializers.IntegerField()
     arms = serializers.DictField(help_text="Arm -> [successes, trials].")
     pairs = serializers.IntegerField()
+    notes = serializers.ListField(child=serializers.CharField(), help_text="What looks odd, in words.")
 
 
 class StudyImport(ServiceErrorsMixin, APIView):
@@ -56,15 +58,19 @@ class StudyImport(ServiceErrorsMixin, APIView):
         except Refused as error:
             raise ValidationError({"files": error.messages}) from error
         try:
-            rows = read_files(files, mapping_of(values["mapping"], files))
+            mapping = mapping_of(values["mapping"], files)
+            rows = read_files(files, mapping)
         except TableRefused as error:
             raise ValidationError({"mapping": [str(error)]}) from error
         except ImportRefused as error:
             raise ValidationError({"files": [str(error)], "problems": [str(p) for p in error.problems]}) from error
         common = {"name": values["name"], "note": values["note"], "is_simulated": values["is_simulated"]}
-        study = study_import(rows=rows, actor=request.user, now=timezone.now(), **common)
+        before = imported_before(files)
+        source = source_facts(files, mapping)
+        study = study_import(rows=rows, actor=request.user, now=timezone.now(), source=source, **common)
         made = summary(rows)
         answer = {"slug": study.slug, "trials": made.trials, "arms": dict(made.arms), "pairs": made.pairs}
+        answer |= {"notes": [*made.oddities, *again_in_words(before)]}
         return Response(answer, status=201)
 
 

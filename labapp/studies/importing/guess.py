@@ -4,7 +4,8 @@ import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from labapp.studies.outcome_tables import NO, YES, ArmColumns, TableMapping
+from labapp.studies.outcome_tables import ArmColumns, TableMapping
+from labapp.studies.outcome_values import yes_or_no
 
 SUCCESS = ("success", "is_success", "succeeded", "success_once", "outcome", "result", "ok", "passed")
 ARM = ("policy", "arm", "policy_name", "method", "model", "agent", "system", "checkpoint")
@@ -66,8 +67,7 @@ def _is_filled(column: str, records: Sequence[Record]) -> bool:
 
 
 def _says_yes_or_no(column: str, records: Sequence[Record]) -> bool:
-    values = {record.get(column, "").strip().lower() for record in records}
-    return values <= YES | NO
+    return all(yes_or_no(record.get(column, "")) is not None for record in records)
 
 
 def _success(header: Sequence[str], records: Sequence[Record]) -> str:

@@ -1,9 +1,7 @@
 """Uploaded tables between upload and mapping: kept a day in the cache, for the person who sent them."""
 
-import csv
 import uuid
 from collections.abc import Sequence
-from io import StringIO
 from itertools import islice
 
 from django.core.cache import cache
@@ -11,8 +9,9 @@ from django.core.exceptions import ValidationError
 from django.core.files.uploadedfile import UploadedFile
 
 from labapp.accounts.models import User
+from labapp.studies.importing.decoding import table_file
 from labapp.studies.importing.tables import TableFile
-from labapp.studies.outcome_tables import TableRefused, table_header
+from labapp.studies.outcome_tables import Lines, TableRefused, table_header
 
 KEPT_S = 24 * 3600
 LARGEST_BYTES = 16 * 1024 * 1024
@@ -30,13 +29,9 @@ def read_upload(file: UploadedFile) -> TableFile:
             f"{file.name} is larger than {LARGEST_BYTES // 2**20} MB: import it with manage.py import_outcomes."
         )
     try:
-        text = file.read().decode("utf-8-sig")
-        table_header(text)
-    except UnicodeDecodeError as error:
-        raise ValidationError(f"{file.name} is no UTF-8 text: save the table as CSV, UTF-8.") from error
-    except (TableRefused, csv.Error) as error:
+        return table_file(file.name, file.read())
+    except TableRefused as error:
         raise ValidationError(f"{file.name} is no table: {error}") from error
-    return TableFile(file.name, text)
 
 
 def read_uploads(files: Sequence[UploadedFile]) -> list[TableFile]:
@@ -78,7 +73,7 @@ def _name(key: str, user: User) -> str:
 def first_records(file: TableFile, count: int) -> list[dict[str, str]]:
     """The first rows of a table by column; short rows are filled with nothing."""
     header = table_header(file.text)
-    lines = csv.reader(StringIO(file.text))
+    lines = Lines(file.text)
     next(lines)
     rows = islice((line for line in lines if any(value.strip() for value in line)), count)
     return [dict(zip(header, [*row, *[""] * len(header)], strict=False)) for row in rows]

@@ -1,8 +1,8 @@
 """Several outcome tables as one study: pure. All rows of all files are checked before any is used."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, NamedTuple
 
 from labapp.statistics.counts import Count
@@ -18,10 +18,12 @@ from labapp.studies.outcome_tables import (
 
 
 class TableFile(NamedTuple):
-    """A table by the name of its file."""
+    """A table by the name of its file; ``sha256`` is of the file's bytes."""
 
     name: str
     text: str
+    sha256: str = ""
+    encoding: str = "UTF-8"
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,15 @@ class ImportMapping:
     table: TableMapping
     files: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     pairs_across_files: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values that `from_json` takes: kept with the study, so that the import can be made again."""
+        table = asdict(self.table) | {"block": list(self.table.block)}
+        return table | {
+            "outcomes": [asdict(columns) for columns in self.table.outcomes],
+            "files": {name: dict(levels) for name, levels in self.files.items()},
+            "pairs_across_files": self.pairs_across_files,
+        }
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> "ImportMapping":
@@ -101,8 +112,10 @@ class ImportRefused(Exception):
         self.problems = list(problems)
 
 
-def read_files(files: Sequence[TableFile], mapping: ImportMapping) -> list[OutcomeRow]:
-    """All outcomes of all files, or none.
+def read_files(
+    files: Sequence[TableFile], mapping: ImportMapping, told: Callable[[int], None] = lambda rows: None
+) -> list[OutcomeRow]:
+    """All outcomes of all files, or none. ``told`` hears how many lines of all files were read, now and then.
 
     Raises:
         ImportRefused: with the problems of every file, not only of the first.
@@ -110,16 +123,24 @@ def read_files(files: Sequence[TableFile], mapping: ImportMapping) -> list[Outco
     rows: list[OutcomeRow] = []
     messages: list[str] = []
     problems: list[FileProblem] = []
+    lines = 0
     for file in files:
         try:
             check_mapping(table := _table_of(file, mapping))
-            rows += [_labelled(row, file, files, mapping) for row in read_outcomes(file.text, table)]
+            read = read_outcomes(file.text, table, lambda count, before=lines: told(before + count))
+            rows += [_labelled(row, file, files, mapping) for row in read]
         except TableRefused as error:
             messages.append(f"{file.name}: {error}")
             problems += [FileProblem(file.name, problem) for problem in error.problems]
+        lines += line_count(file)
     if messages:
         raise ImportRefused(" ".join(messages), problems)
     return rows
+
+
+def line_count(file: TableFile) -> int:
+    """Lines after the header, empty ones too."""
+    return max(0, len(file.text.splitlines()) - 1)
 
 
 def _table_of(file: TableFile, mapping: ImportMapping) -> TableMapping:
@@ -159,8 +180,11 @@ def summary(rows: Sequence[OutcomeRow]) -> Summary:
             f"{repeated} times an arm has several trials under one pairing key; such keys are left out of paired "
             "comparisons. Add the column that tells them apart."
         )
+    oddities += _repeats(rows)
     if len({count.trials for count in arms.values()}) > 1:
-        oddities.append("The arms have unequal numbers of trials.")
+        oddities.append(
+            "The arms have unequal numbers of trials: every rate has its own n, and only pairs with both are compared."
+        )
     return Summary(
         tuple(arms.items()),
         tuple(dict.fromkeys(row.condition or "all trials" for row in rows)),
@@ -168,6 +192,20 @@ def summary(rows: Sequence[OutcomeRow]) -> Summary:
         sum(1 for arm_counts in blocks.values() if len(arm_counts) > 1),
         tuple(oddities),
     )
+
+
+def _repeats(rows: Sequence[OutcomeRow]) -> list[str]:
+    """Rows that say word for word what an earlier one said, where something tells trials apart (a key or a moment)."""
+    seen: dict[OutcomeRow, int] = {}
+    again = []
+    for row in rows:
+        first = seen.setdefault(replace(row, line=0), row.line) if row.block or row.started_at else row.line
+        if first != row.line:
+            again.append((row.line, first))
+    if not again:
+        return []
+    line, first = again[0]
+    return [f"{len(again)} rows repeat an earlier one word for word (line {line} repeats line {first}): counted twice?"]
 
 
 def arm_name(row: OutcomeRow) -> str:

@@ -4,19 +4,20 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.exceptions import ValidationError
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from labapp.accounts.roles import RESEARCH, role_required
 from labapp.forms import submitted
 from labapp.studies.importing import staging
 from labapp.studies.importing.forms import MappingForm, UploadForm
-from labapp.studies.importing.tables import ImportRefused, TableFile, read_files, summary
-from labapp.studies.imports import study_import
+from labapp.studies.importing.progress import Progress, progress_of
+from labapp.studies.importing.source import imported_before, source_facts
+from labapp.studies.importing.tables import ImportRefused, TableFile, line_count, read_files, summary
+from labapp.studies.imports import import_undo, study_import
 from labapp.studies.models import Study
-from labapp.studies.outcome_tables import OutcomeRow
 
 PREVIEWED = 5
 
@@ -55,34 +56,64 @@ def mapping(request: HttpRequest, key: str) -> HttpResponse:
 
 def mapped(request: HttpRequest, key: str, files: list[TableFile], form: MappingForm) -> HttpResponse:
     """Read all files with a mapping that is filled in; import them where that was asked."""
+    progress, mapping = Progress(key, request.user), form.mapping()
     try:
-        rows = read_files(files, form.mapping())
+        rows = read_files(files, mapping, progress.of("rows read", sum(map(line_count, files))))
     except ImportRefused as error:
         return mapping_page(request, files, form, status=422, refused=error)
     if request.POST.get("then") != "import":
         return mapping_page(request, files, form, checked=summary(rows))
-    study = submitted(form, lambda values: store(request, rows, values))
+
+    def store(values: dict[str, Any]) -> Study:
+        return study_import(
+            name=values["name"],
+            rows=rows,
+            actor=request.user,
+            is_simulated=values["is_simulated"],
+            now=timezone.now(),
+            note=values["note"],
+            source=source_facts(files, mapping),
+            told=progress.of("trials stored", len(rows)),
+        )
+
+    study = submitted(form, store)
     if study is None:
         return mapping_page(request, files, form, status=422)
     staging.forget(key, request.user)
-    messages.success(request, f"{len(rows)} trials are imported.")
+    messages.success(request, f"{len(rows)} trials are imported. The study's page has the way to undo it.")
     return redirect("results:study", study.slug)
 
 
-def store(request: HttpRequest, rows: list[OutcomeRow], values: dict[str, Any]) -> Study:
-    return study_import(
-        name=values["name"],
-        rows=rows,
-        actor=request.user,
-        is_simulated=values["is_simulated"],
-        now=timezone.now(),
-        note=values["note"],
-    )
+@require_safe
+@role_required(*RESEARCH)
+def progress(request: HttpRequest, key: str) -> JsonResponse:
+    """How far the import under this key is."""
+    return JsonResponse(progress_of(key, request.user))
+
+
+@require_POST
+@role_required(*RESEARCH)
+def undo(request: HttpRequest, slug: str) -> HttpResponse:
+    study = get_object_or_404(Study, slug=slug)
+    try:
+        count = import_undo(study=study)
+    except ValidationError as error:
+        messages.error(request, " ".join(error.messages))
+        return redirect(study)
+    messages.success(request, f"The import of “{study.name}” is undone: {count} trials are gone from here.")
+    return redirect("studies:import")
 
 
 def mapping_page(
     request: HttpRequest, files: list[TableFile], form: MappingForm, status: int = 200, **found: Any
 ) -> HttpResponse:
-    previews = [(file.name, staging.first_records(file, PREVIEWED)) for file in files]
-    context = {"form": form, "files": files, "previews": previews, **found}
+    previews = [(file.name, file.encoding, staging.first_records(file, PREVIEWED)) for file in files]
+    context = {
+        "key": request.resolver_match.kwargs["key"],
+        "form": form,
+        "files": files,
+        "previews": previews,
+        "before": imported_before(files),
+        **found,
+    }
     return render(request, "studies/importing/mapping.html", context, status=status)

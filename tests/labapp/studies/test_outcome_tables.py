@@ -50,8 +50,9 @@ def test_a_bad_row_37_is_named_and_nothing_is_returned():
     with pytest.raises(TableRefused) as refused:
         read_outcomes("\n".join(lines), LONG)
     assert [str(p) for p in refused.value.problems] == [
-        "line 37, column “ok”: “perhaps” is not a yes or no (1/0, true/false, yes/no, success/failure)",
-        "line 37, column “seconds”: “-3” is not a time in seconds, 0 or more",
+        "line 37, column “ok”: “perhaps” is not a yes or no (1/0, true/false, yes/no, success/failure); "
+        "leave out trials without an outcome, and give a share of several trials as one row a trial",
+        "line 37, column “seconds”: “-3” is not a time in seconds, 0 or more, such as 12.5",
     ]
 
 

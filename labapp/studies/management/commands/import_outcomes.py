@@ -10,7 +10,9 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from labapp.accounts.models import User
+from labapp.studies.importing.decoding import table_file
 from labapp.studies.importing.defaults import guess_import
+from labapp.studies.importing.source import again_in_words, imported_before, source_facts
 from labapp.studies.importing.tables import (
     ImportMapping,
     ImportRefused,
@@ -21,7 +23,7 @@ from labapp.studies.importing.tables import (
 )
 from labapp.studies.imports import study_import
 from labapp.studies.models import Study
-from labapp.studies.outcome_tables import TableRefused
+from labapp.studies.outcome_tables import OutcomeRow, TableRefused
 
 
 class Command(BaseCommand):
@@ -39,8 +41,10 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         files = [read_file(path) for path in options["files"]]
-        rows = self.checked(files, options["mapping"])
+        mapping = self.meaning(files, options["mapping"])
+        rows = self.checked(files, mapping)
         made = summary(rows)
+        made = made._replace(oddities=(*made.oddities, *again_in_words(imported_before(files))))
         study = None
         if not options["dry_run"]:
             try:
@@ -51,16 +55,21 @@ class Command(BaseCommand):
                     is_simulated=options["simulated"],
                     now=timezone.now(),
                     note=options["note"],
+                    source=source_facts(files, mapping),
                 )
             except ValidationError as error:
                 raise CommandError(" ".join(error.messages)) from error
         self.stdout.write(as_json(made, study) if options["json"] else in_words(made, study))
 
-    def checked(self, files: list[TableFile], mapping: Path | None) -> list[Any]:
+    def meaning(self, files: list[TableFile], mapping: Path | None) -> ImportMapping:
         try:
-            return read_files(files, read_mapping(mapping) if mapping else guess_import(files))
+            return read_mapping(mapping) if mapping else guess_import(files)
         except TableRefused as error:
             raise CommandError(str(error)) from error
+
+    def checked(self, files: list[TableFile], mapping: ImportMapping) -> list[OutcomeRow]:
+        try:
+            return read_files(files, mapping)
         except ImportRefused as error:
             for problem in error.problems:
                 self.stderr.write(str(problem))
@@ -69,8 +78,8 @@ class Command(BaseCommand):
 
 def read_file(path: Path) -> TableFile:
     try:
-        return TableFile(path.name, path.read_text(encoding="utf-8-sig"))
-    except (OSError, UnicodeDecodeError) as error:
+        return table_file(path.name, path.read_bytes())
+    except (OSError, TableRefused) as error:
         raise CommandError(f"{path} cannot be read: {error}") from error
 
 
