@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from frontend.dashboards.filters import Filters
+from frontend.dashboards.simulated_content import SimulatedCard
 from frontend.figures.data import (
     CellMean,
     CoursePath,
@@ -153,6 +154,7 @@ class Content:
     times: tuple[TimeCurve, ...] = ()
     notes: tuple[str, ...] = ()
     looks: LooksCard | None = None
+    simulated: SimulatedCard | None = None
     exports: tuple[Choice, ...] = ()
 
 

@@ -19,6 +19,7 @@ from frontend.dashboards.parts import (
     paired_table,
     success_table,
 )
+from frontend.dashboards.simulated import simulated_cards
 
 
 def page_body(content: Content, filters: Filters, theme: str) -> list[Any]:
@@ -36,6 +37,7 @@ def page_body(content: Content, filters: Filters, theme: str) -> list[Any]:
         *_comparisons(content),
         *_margins(content),
         *_paired(content),
+        *simulated_cards(content.simulated, filters.confidence, theme),
         html.Div([*_interaction(content, theme), *_how_trials_end(content, theme)], className="grid wide-cells"),
     ]
 

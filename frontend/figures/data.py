@@ -84,3 +84,10 @@ class CoursePath(NamedTuple):
     lows: tuple[float, ...]
     highs: tuple[float, ...]
     decided_at: int | None
+
+
+class RatePair(NamedTuple):
+    """One arm's simulated and real success in the same group of conditions."""
+
+    simulated: RatePoint
+    real: RatePoint

@@ -35,7 +35,7 @@ class RolloutFilter(django_filters.FilterSet):
         self.filters["condition"].extra["choices"] = [(c.slug, c.label) for c in evaluation.conditions.all()]
 
     def of_policy(self, rollouts: QuerySet, name: str, value: str) -> QuerySet:
-        alone = Q(policy__arm=None, policy__checkpoint__policy__name=value)
+        alone = Q(policy__evaluation__study=None, policy__checkpoint__policy__name=value)
         return rollouts.filter(Q(policy__arm__code=value) | alone)
 
     def by_outcome(self, rollouts: QuerySet, name: str, value: str) -> QuerySet:

@@ -37,12 +37,12 @@ class Evaluation(models.Model):
 
 
 class EvaluatedPolicy(models.Model):
-    """One checkpoint of an evaluation; ``arm`` where it stands for an arm of the study."""
+    """One checkpoint of an evaluation; ``arm`` where it stands for an arm of the study that is still there."""
 
     evaluation = models.ForeignKey(Evaluation, on_delete=models.CASCADE, related_name="policies")
     checkpoint = models.ForeignKey("policies.Checkpoint", on_delete=models.PROTECT, related_name="evaluated")
     arm = models.ForeignKey(
-        "studies.PolicyArm", null=True, blank=True, on_delete=models.PROTECT, related_name="evaluated"
+        "studies.PolicyArm", null=True, blank=True, on_delete=models.SET_NULL, related_name="evaluated"
     )
 
     class Meta:
@@ -53,7 +53,7 @@ class EvaluatedPolicy(models.Model):
         ]
 
     def __str__(self) -> str:
-        return self.arm.code if self.arm else str(self.checkpoint)
+        return self.arm.code if self.arm else f"Policy {self.pk}"
 
     @property
     def key(self) -> str:
@@ -62,8 +62,10 @@ class EvaluatedPolicy(models.Model):
 
     @property
     def word(self) -> str:
-        """What an address calls it: its arm's code, or the policy's name where there is no arm."""
-        return self.arm.code if self.arm else self.checkpoint.policy.name
+        """What an address calls it: its arm's code, or the policy's name where there never was an arm."""
+        if self.evaluation.study_id:
+            return self.arm.code if self.arm else self.key
+        return self.checkpoint.policy.name
 
 
 class EvaluatedCondition(models.Model):
@@ -71,7 +73,7 @@ class EvaluatedCondition(models.Model):
 
     evaluation = models.ForeignKey(Evaluation, on_delete=models.CASCADE, related_name="conditions")
     condition = models.ForeignKey(
-        "studies.Condition", null=True, blank=True, on_delete=models.PROTECT, related_name="evaluated"
+        "studies.Condition", null=True, blank=True, on_delete=models.SET_NULL, related_name="evaluated"
     )
     slug = models.SlugField(max_length=40)
     label = models.CharField(max_length=80)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from django.db.models import Count, Q, QuerySet
 
@@ -12,6 +13,8 @@ from labapp.evaluations.models import EvaluatedPolicy, Evaluation, SimulatedRoll
 from labapp.results.access import may_see_results, sees_names
 from labapp.statistics.proportions import Rate, rate
 from labapp.studies.models import Study
+
+REMOVED = "an arm since removed"
 
 
 @dataclass(frozen=True)
@@ -43,9 +46,12 @@ def shows_names(user: User, evaluation: Evaluation) -> bool:
     return evaluation.study is None or sees_names(user, evaluation.study)
 
 
-def latest_of(study: Study) -> Evaluation | None:
-    """The newest finished evaluation of a study."""
-    return study.evaluations.filter(ready_at__isnull=False).select_related("world").first()
+def latest_of(study: Study, until: datetime | None = None) -> Evaluation | None:
+    """The newest evaluation of a study that was finished, by a moment if one is given."""
+    finished = study.evaluations.filter(ready_at__isnull=False)
+    if until is not None:
+        finished = finished.filter(ready_at__lte=until)
+    return finished.select_related("world").first()
 
 
 def under_way(study: Study) -> Evaluation | None:
@@ -67,12 +73,12 @@ def world_default(cell: Cell | None) -> World | None:
 
 def policies_of(evaluation: Evaluation, with_names: bool) -> list[tuple[EvaluatedPolicy, str, str]]:
     """Each policy with its name and a detail; codes alone, in their order, where names stay hidden."""
-    entries = list(evaluation.policies.select_related("checkpoint__policy", "arm"))
+    entries = list(evaluation.policies.select_related("checkpoint__policy", "arm", "evaluation"))
     if evaluation.study is None:
         return [(e, e.checkpoint.policy.name, f"step {e.checkpoint.step}") for e in entries]
     if not with_names:
-        return sorted(((e, e.arm.code, "") for e in entries), key=lambda named: named[1])
-    return [(e, e.arm.label, e.arm.code) for e in entries]
+        return sorted(((e, e.arm.code if e.arm else REMOVED, "") for e in entries), key=lambda named: named[1])
+    return [(e, e.arm.label, e.arm.code) if e.arm else (e, e.checkpoint.policy.name, REMOVED) for e in entries]
 
 
 def table_of(evaluation: Evaluation, with_names: bool, confidence: float = 0.95) -> list[Row]:

@@ -14,6 +14,7 @@ from labapp.results.checks import find_cautions
 from labapp.results.declared import declared_plan, looking_notes, margin_sentences
 from labapp.results.looks import looks_card
 from labapp.results.paired import paired_lines
+from labapp.results.simulated import newest, simulated_card, version_facts
 from labapp.results.tallies import OutcomeGroup, outcome_groups, selected_trials, time_groups, version_of
 from labapp.studies.deviations import study_deviations
 from labapp.studies.models import Condition, Study, StudyEvent, Trial
@@ -58,7 +59,8 @@ class DatabaseQueries:
     def data_version(self, slug: str, filters: Filters) -> str:
         """Version of the counts that the page would show now."""
         study = visible_study(current_viewer.get(), slug)
-        return version_of(outcome_groups(selected_trials(study, filters)))
+        groups = outcome_groups(selected_trials(study, filters))
+        return version_of([*groups, *version_facts(newest(study, filters))])
 
 
 def study_content(study: Study, user: User, filters: Filters) -> Content:
@@ -85,7 +87,7 @@ def study_content(study: Study, user: User, filters: Filters) -> Content:
         letters,
         analysis.latencies(times),
     )
-    plan = declared_plan(study)
+    plan, evaluation = declared_plan(study), newest(study, filters)
     looks = looks_card(study, every_arm, plan, filters, with_names)
     notes = (
         *looking_notes(study, plan),
@@ -99,7 +101,7 @@ def study_content(study: Study, user: User, filters: Filters) -> Content:
         is_simulated=is_simulated,
         is_blinded=study.is_blinded,
         shows_names=with_names,
-        data_version=version_of(groups),
+        data_version=version_of([*groups, *version_facts(evaluation)]),
         counts=_counts(groups),
         columns=tuple(group.label for group in columns),
         rows=rows,
@@ -112,6 +114,7 @@ def study_content(study: Study, user: User, filters: Filters) -> Content:
         modes=analysis.mode_counts(arms, tally),
         times=analysis.time_curves(arms, times, tally),
         looks=looks,
+        simulated=simulated_card(study, evaluation, user, arms, conditions, tally, filters),
         exports=_exports(study, filters, with_looks=looks is not None),
         notes=notes,
         **effect_fields,

@@ -43,6 +43,8 @@ def _figures(content: Content) -> list[tuple[str, SafeString]]:
         drawn.append(("Interaction", figures.interaction_plot(content.cell_means, a_name=a, b_name=b)))
     if content.looks and content.looks.comparisons:
         drawn.append((f"Looks: {content.looks.rule}", looks_figure(content.looks.comparisons, "light")))
+    if content.simulated and content.simulated.lines:
+        drawn.append(("Simulated beside real", figures.sim_beside_real(content.simulated.figure_pairs)))
     drawn.append(("Failure modes", figures.failure_modes(content.modes)))
     drawn.append(("Stages reached", figures.stage_funnel(content.stages)))
     drawn.append(("Time to success", figures.time_to_success(content.times)))

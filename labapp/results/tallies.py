@@ -71,6 +71,6 @@ def time_groups(trials: QuerySet[Trial]) -> list[TimeGroup]:
     return [TimeGroup(arm, None if step is None else int(step), k, ms or 0.0, n) for arm, step, k, ms, n in rows]
 
 
-def version_of(groups: Iterable[OutcomeGroup]) -> str:
-    """Short hash of the counts: the same version means the same numbers on the page."""
-    return hashlib.sha256(repr(sorted(groups, key=repr)).encode()).hexdigest()[:8]
+def version_of(facts: Iterable[tuple]) -> str:
+    """Short hash of counts and what else the numbers follow from: the same version, the same numbers on the page."""
+    return hashlib.sha256(repr(sorted(facts, key=repr)).encode()).hexdigest()[:8]

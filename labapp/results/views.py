@@ -15,7 +15,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from frontend.dashboards.filters import Filters, parse_filters
 from labapp.accounts.roles import EVERYONE, role_required
-from labapp.results import exports, tables
+from labapp.results import exports, simulated, tables
 from labapp.results.access import current_viewer, may_see_results, sees_names, study_or_error_page
 from labapp.results.checks import find_cautions
 from labapp.results.dashboard import results_app
@@ -102,6 +102,16 @@ def looks_csv(request: HttpRequest, study: Study, filters: Filters) -> HttpRespo
     if content.looks is None:
         raise Http404("The plan of this study has no looks.")
     return _download(exports.looks_lines(content.looks), f"{study.slug}-looks-{content.data_version}.csv", "text/csv")
+
+
+@export
+def simulated_csv(request: HttpRequest, study: Study, filters: Filters) -> HttpResponseBase:
+    """The rollouts of the newest evaluation; 404 for a study that has none."""
+    evaluation = simulated.newest(study, filters)
+    if evaluation is None:
+        raise Http404("This study was not evaluated in simulation.")
+    rows = simulated.simulated_rows(evaluation, filters, sees_names(request.user, study))
+    return _download(exports.csv_lines(simulated.ROW_COLUMNS, rows), f"{study.slug}-simulated.csv", "text/csv")
 
 
 @export

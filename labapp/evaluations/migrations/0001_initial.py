@@ -40,7 +40,7 @@ class Migration(migrations.Migration):
             name='EvaluatedPolicy',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('arm', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='evaluated', to='studies.policyarm')),
+                ('arm', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='evaluated', to='studies.policyarm')),
                 ('checkpoint', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='evaluated', to='policies.checkpoint')),
                 ('evaluation', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='policies', to='evaluations.evaluation')),
             ],
@@ -62,7 +62,7 @@ class Migration(migrations.Migration):
                 ('object_names', models.JSONField(help_text='Objects that take turns.')),
                 ('rollouts', models.PositiveIntegerField(help_text='Of each policy.')),
                 ('starts', models.JSONField(blank=True, default=list, help_text="Object, bin, belt speed and seed of the study's own trials, tried first.")),
-                ('condition', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='evaluated', to='studies.condition')),
+                ('condition', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='evaluated', to='studies.condition')),
                 ('evaluation', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='conditions', to='evaluations.evaluation')),
             ],
             options={

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 import pytest
 
 from frontend import figures
-from frontend.figures.data import STAGES, CellMean, EffectPoint, ModeCounts, RatePoint, StageCurve, TimeCurve
+from frontend.figures.data import STAGES, CellMean, EffectPoint, ModeCounts, RatePair, RatePoint, StageCurve, TimeCurve
 from frontend.figures.theme import DARK, LIGHT, Theme, mark
 
 RATES = [
@@ -32,6 +32,11 @@ MODES = [
     ModeCounts("new", 0, {}),
 ]
 TIMES = [TimeCurve("G/G", 50, (2.0, 4.0, 6.0), (0.1, 0.6, 0.86)), TimeCurve("U/U", 50, (2.0, 4.0, 6.0), (0, 0.3, 0.58))]
+PAIRS = [
+    RatePair(RatePoint(arm, group, k, 20, k / 20, k / 25, k / 20 + 0.1), RatePoint(arm, group, 12, 20, 0.6, 0.4, 0.8))
+    for arm, k in (("G/G", 15), ("U/U", 9))
+    for group in ("all", "nominal")
+]
 ALL = [
     (figures.success_bars, RATES),
     (figures.effects_forest, EFFECTS),
@@ -39,6 +44,7 @@ ALL = [
     (figures.stage_funnel, STAGE_CURVES),
     (figures.failure_modes, MODES),
     (figures.time_to_success, TIMES),
+    (figures.sim_beside_real, PAIRS),
 ]
 
 
@@ -148,3 +154,23 @@ def contrast_ratio(one: str, other: str) -> float:
 
     bright, dark = sorted((luminance(one), luminance(other)), reverse=True)
     return (bright + 0.05) / (dark + 0.05)
+
+
+def test_simulated_stands_against_real_with_both_intervals_and_the_diagonal() -> None:
+    figure = figures.sim_beside_real(PAIRS)
+    points = [trace for trace in figure.data if trace.mode == "markers"]
+    assert [(p.name, p.x[0], p.y[0]) for p in points] == [
+        ("G/G", 0.75, 0.6), ("U/U", 0.45, 0.6), ("G/G", 0.75, 0.6), ("U/U", 0.45, 0.6),
+    ]  # fmt: skip
+    assert points[0].error_x.array[0] == pytest.approx(0.1)
+    assert points[0].error_y.arrayminus[0] == pytest.approx(0.2)
+    assert [list(trace.x) for trace in figure.data if trace.mode == "lines"] == [[0, 1]] * 2
+    assert [p.showlegend for p in points] == [True, True, False, False]
+    assert {annotation.text for annotation in figure.layout.annotations} == {"All", "Nominal"}
+
+
+def test_an_arm_without_trials_on_one_side_is_not_drawn_and_keeps_the_others_looks() -> None:
+    alone = RatePair(RatePoint("new", "all", 3, 4, 0.75, 0.3, 0.95), RatePoint("new", "all", 0, 0, None, None, None))
+    drawn = [trace for trace in figures.sim_beside_real([alone, PAIRS[0]]).data if trace.mode == "markers"]
+    assert [trace.name for trace in drawn] == ["G/G"]
+    assert drawn[0].marker.color == mark(1, LIGHT).color

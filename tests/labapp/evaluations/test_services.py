@@ -19,6 +19,7 @@ from labapp.evaluations.services import (
 )
 from labapp.lineage import lineage_of
 from labapp.runs.models import Run
+from labapp.studies.services import study_create
 from robots.config import load_config
 from tests.labapp import builders
 from tests.labapp.evaluations.conftest import complete, rollout
@@ -120,6 +121,18 @@ def test_a_finished_run_leaves_a_row_for_every_rollout_and_counts_none_that_brok
     totals = {row.policy.pk: row.cells[-1][1] for row in table_of(made, with_names=True)}
     assert (totals[first.pk].successes, totals[first.pk].trials) == (3, 4)
     assert totals[second.pk].trials == 0 and totals[second.pk].rate is None
+
+
+def test_a_draft_may_lose_an_arm_or_a_condition_after_it_was_evaluated(world) -> None:
+    study = study_create(
+        name="Draft", cell=world.cell, checkpoints=[builders.checkpoint("first")], actor=None, seed=0
+    )  # fmt: skip
+    made = study_evaluate(actor=None, study=study, world=world, options=EvaluateOptions())
+    study.arms.all().delete()
+    study.conditions.all().delete()
+    rows = table_of(made, with_names=True)
+    assert [(row.name, row.detail) for row in rows] == [("first", "an arm since removed")]
+    assert made.conditions.count() == 5
 
 
 def test_lineage_leads_from_world_and_policy_to_the_evaluation(lab, world) -> None:

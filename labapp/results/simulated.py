@@ -1,0 +1,219 @@
+"""Simulated beside real success: the newest evaluation of a study's arms, and how well it foretells their trials."""
+
+from collections.abc import Iterator, Sequence
+from urllib.parse import urlencode
+
+from django.db.models import F
+from django.urls import reverse
+
+from frontend.dashboards.filters import Filters, format_filters
+from frontend.dashboards.simulated_content import BesideLine, SimulatedCard
+from frontend.figures.data import RatePair, RatePoint
+from labapp.accounts.models import Role, User
+from labapp.accounts.roles import has_role
+from labapp.evaluations.models import Evaluation, SimulatedRollout
+from labapp.evaluations.selectors import latest_of, policies_of, rollouts_of, under_way
+from labapp.results.analysis import ConditionGroup, Tally, summary_groups, table_groups
+from labapp.results.arms import Arm
+from labapp.results.tallies import OutcomeGroup
+from labapp.statistics.counts import Count
+from labapp.statistics.differences import newcombe_bounds
+from labapp.statistics.prediction import FEWEST, Agreement, agreement
+from labapp.statistics.proportions import rate
+from labapp.statistics.wording import level
+from labapp.studies.models import Condition, Study, Trial
+
+MIX_TOLERANCE = 0.05
+NOT_YET = (
+    "Not evaluated in simulation yet. The arms can be rolled out in the measured world, from the trials' own starts."
+)
+ROW_COLUMNS = (
+    "arm", "policy", "condition", "is_shifted", "number", "object", "bin", "belt_speed", "seed", "success",
+    "furthest_stage", "failure_mode", "time_s", "is_simulated",
+)  # fmt: skip
+
+
+def simulated_card(
+    study: Study,
+    evaluation: Evaluation | None,
+    user: User,
+    arms: Sequence[Arm],
+    conditions: Sequence[Condition],
+    real: Tally,
+    filters: Filters,
+) -> SimulatedCard | None:
+    """The card under the page's filters; None for a study whose policies are not here."""
+    if evaluation is None:
+        return _missing(study, user) if study.arms.filter(checkpoint__isnull=False).exists() else None
+    simulated = Tally(outcomes(evaluation))
+    groups = summary_groups(conditions)
+    together = [group.condition_ids for group in groups]
+    singles = [g for g in table_groups(conditions) if len(g.slugs) == 1 and g.condition_ids not in together]
+    lines = [
+        _line(arm, group, simulated, real, study, evaluation, filters) for group in (*groups, *singles) for arm in arms
+    ]
+    return SimulatedCard(
+        about=_about(evaluation),
+        href=evaluation.get_absolute_url(),
+        lines=tuple(sorted(lines, key=lambda line: [a.name for a in arms].index(line.pair.real.arm))),
+        figure_groups=tuple(group.label for group in groups),
+        sentences=tuple(_sentences(lines, groups, filters.confidence)),
+        notes=tuple(_notes(evaluation, arms, groups, simulated, real)),
+        rows_href=reverse("results:simulated_csv", args=[study.slug]) + format_filters(filters),
+    )
+
+
+def newest(study: Study, filters: Filters) -> Evaluation | None:
+    """The newest evaluation that was finished by the moment that the page is to show."""
+    return latest_of(study, until=filters.until)
+
+
+def version_facts(evaluation: Evaluation | None) -> list[tuple[str, int]]:
+    """What the version of the page's numbers must change with, beside the trials' counts."""
+    return [("evaluation", evaluation.pk)] if evaluation else []
+
+
+def outcomes(evaluation: Evaluation) -> list[OutcomeGroup]:
+    """Rollouts by arm, condition and outcome, counted as trials are; an arm's former checkpoint is left out."""
+    rows = (
+        rollouts_of(evaluation)
+        .counted()
+        .filter(policy__checkpoint=F("policy__arm__checkpoint"), condition__condition__isnull=False)
+        .order_by()
+        .values("policy__arm_id", "condition__condition_id")
+        .tallies()
+        .values_list("policy__arm_id", "condition__condition_id", "k", "n")
+    )
+    confirmed = Trial.Status.CONFIRMED
+    found = []
+    for arm, condition, k, n in rows:
+        found += [OutcomeGroup(arm, condition, confirmed, True, "", "", k)] if k else []
+        found += [OutcomeGroup(arm, condition, confirmed, False, "", "", n - k)] if n > k else []
+    return found
+
+
+def simulated_rows(evaluation: Evaluation, filters: Filters, with_names: bool) -> Iterator[list[object]]:
+    """Rollouts as rows of ROW_COLUMNS, under the page's filters."""
+    names = {policy.pk: (policy.word, name) for policy, name, _ in policies_of(evaluation, with_names)}
+    chosen = rollouts_of(evaluation).counted().select_related("condition__condition").order_by("policy_id", "number")
+    if filters.conditions:
+        chosen = chosen.filter(condition__slug__in=filters.conditions)
+    if filters.arms:
+        chosen = chosen.filter(policy__arm__code__in=filters.arms)
+    for rollout in chosen.iterator():
+        yield [*names[rollout.policy_id], *_facts(rollout), True]
+
+
+def _facts(rollout: SimulatedRollout) -> list[object]:
+    condition = rollout.condition
+    is_shifted = condition.condition.is_shifted if condition.condition else ""
+    start = [rollout.number + 1, rollout.object_name, rollout.bin, rollout.belt_speed, rollout.seed]
+    ended = [rollout.is_success, rollout.furthest_stage, rollout.failure_mode, rollout.time_s]
+    return [condition.slug, is_shifted, *start, *ended]
+
+
+def _missing(study: Study, user: User) -> SimulatedCard:
+    started = under_way(study)
+    if started is not None:
+        done, total = started.run.progress_done, started.run.progress_total
+        how_far = f" {done:.0f} of {total:.0f} rollouts are done." if total else ""
+        text = f"The arms are being rolled out in simulation.{how_far}"
+        return SimulatedCard(missing=text, action="See how far it is", action_href=started.get_absolute_url())
+    if not has_role(user, Role.RESEARCHER):
+        return SimulatedCard(missing=f"{NOT_YET} A researcher can launch it.")
+    href = f"{reverse('evaluations:new')}?{urlencode({'study': study.slug})}"
+    return SimulatedCard(missing=NOT_YET, action="Evaluate in simulation", action_href=href)
+
+
+def _line(
+    arm: Arm,
+    group: ConditionGroup,
+    simulated: Tally,
+    real: Tally,
+    study: Study,
+    evaluation: Evaluation,
+    filters: Filters,
+) -> BesideLine:
+    counts = [tally.count([arm.id], group.condition_ids) for tally in (simulated, real)]
+    pair = RatePair(*(_point(arm, group, count, filters.confidence) for count in counts))
+    which = "condition" if len(group.slugs) == 1 else "conditions"
+    place = {which: ",".join(group.slugs)}
+    rollouts = f"{reverse('evaluations:rollouts', args=[evaluation.pk])}?{_query({'policy': arm.code} | place)}"
+    trials = f"/studies/{study.slug}/trials/?{_query({'arm': arm.code} | place | {'status': 'confirmed'})}"
+    return BesideLine(pair, rollouts, trials, *_difference(*counts, filters.confidence))
+
+
+def _point(arm: Arm, group: ConditionGroup, count: Count, confidence: float) -> RatePoint:
+    return RatePoint(arm.name, group.label, *rate(*count, confidence)[:5])
+
+
+def _difference(simulated: Count, real: Count, confidence: float) -> tuple[float | None, float | None, float | None]:
+    """Simulated minus real and its Newcombe bounds, in points."""
+    if not (simulated.trials and real.trials):
+        return None, None, None
+    low, high = newcombe_bounds(*simulated, *real, confidence)
+    d = simulated.successes / simulated.trials - real.successes / real.trials
+    return 100 * d, 100 * float(low), 100 * float(high)
+
+
+def _sentences(lines: Sequence[BesideLine], groups: Sequence[ConditionGroup], confidence: float) -> Iterator[str]:
+    for group in groups:
+        pairs = [line.pair for line in lines if line.pair.real.group == group.label and line.points is not None]
+        if pairs:
+            found = agreement([p.simulated.rate for p in pairs], [p.real.rate for p in pairs], confidence)
+            yield agreement_sentence(group.label, found)
+
+
+def agreement_sentence(group: str, found: Agreement) -> str:
+    """What the arms allow to say about simulation as a forecast; from few arms, no more than the numbers."""
+    arms = f"{found.policies} arm{'' if found.policies == 1 else 's'}"
+    start = f"{group.capitalize()} conditions, {arms}:"
+    if found.rank_violation is None:
+        return f"{start} no correlation is computed, that takes at least {FEWEST} arms."
+    violation = f"mean maximum rank violation {100 * found.rank_violation:.1f} points"
+    if found.r is None:
+        return f"{start} no correlation, since one side has the same rate for every arm; {violation}."
+    r = f"Pearson r = {found.r:.2f}".replace("-", "−")
+    if found.low is None:
+        return f"{start} {r} (too few arms for an interval), {violation}."
+    interval = f"{level(found.confidence)} interval {found.low:.2f} to {found.high:.2f}".replace("-", "−")
+    claim = "" if found.low > 0 else "; so few arms do not show that simulation foretells the trials"
+    return f"{start} {r} ({interval}), {violation}{claim}."
+
+
+def _notes(
+    evaluation: Evaluation, arms: Sequence[Arm], groups: Sequence[ConditionGroup], simulated: Tally, real: Tally
+) -> Iterator[str]:
+    yield "A rank violation of 0 means that simulation orders the arms as the trials do. "
+    starts = evaluation.conditions.all()
+    if any(condition.starts for condition in starts):
+        same = sum(min(len(condition.starts), condition.rollouts) for condition in starts)
+        total = sum(condition.rollouts for condition in starts)
+        yield f"{same} of {total} rollouts of each arm begin as a planned trial does. "
+    if any(_mixes_differ([arm.id for arm in arms], group, simulated, real) for group in groups):
+        yield "Simulated and real sides mix the conditions differently: compare condition by condition. "
+    absent = [arm.name for arm in arms if not simulated.trials(arm.id)]
+    if absent:
+        yield f"Not evaluated with the checkpoint it has now: {', '.join(absent)}. "
+
+
+def _mixes_differ(arm_ids: Sequence[int], group: ConditionGroup, simulated: Tally, real: Tally) -> bool:
+    """Whether a condition's share of the trials differs between the sides by more than MIX_TOLERANCE."""
+    totals = [tally.count(arm_ids, group.condition_ids).trials for tally in (simulated, real)]
+    if not all(totals):
+        return False
+
+    def shares(condition: int) -> list[float]:
+        counts = (tally.count(arm_ids, [condition]).trials for tally in (simulated, real))
+        return [count / total for count, total in zip(counts, totals, strict=True)]
+
+    return any(abs(a - b) > MIX_TOLERANCE for a, b in map(shares, group.condition_ids))
+
+
+def _about(evaluation: Evaluation) -> str:
+    world = evaluation.world
+    return f"{evaluation} in {world} ({world.grounding})"
+
+
+def _query(parts: dict[str, str]) -> str:
+    return urlencode(parts, safe=",")
