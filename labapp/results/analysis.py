@@ -11,7 +11,7 @@ from frontend.figures.data import STAGES, ModeCounts, RatePoint, StageCurve, Tim
 from labapp.results.arms import Arm
 from labapp.results.tallies import TIME_STEP_S, OutcomeGroup, TimeGroup
 from labapp.statistics.cautions import invalid_trials, simpson
-from labapp.statistics.counts import Count
+from labapp.statistics.counts import Count, alpha_of
 from labapp.statistics.multiplicity import Comparison, compare_all, letters_by_rate
 from labapp.statistics.proportions import rate
 from labapp.studies.models import Condition, FailureMode, Trial
@@ -130,7 +130,7 @@ def comparisons(
         values = (v and 100 * v for v in (c.difference.estimate, c.difference.low, c.difference.high))
         return ComparisonLine(names[c.first], names[c.second], *values, c.adjusted_p)
 
-    letters = letters_by_rate(counts, found, 1 - confidence)
+    letters = letters_by_rate(counts, found, alpha_of(confidence))
     tests = {c.difference.test for c in found if c.difference.p is not None}
     return tuple(line(c) for c in found), letters, " and ".join(sorted(tests)).capitalize()
 

@@ -14,6 +14,7 @@ from django.db.models.functions import Cast, Coalesce, Concat, NullIf
 
 from frontend.dashboards.content import PairedLine
 from labapp.results.arms import Arm
+from labapp.statistics.counts import alpha_of
 from labapp.statistics.paired import Paired, paired
 from labapp.statistics.wording import capitalised, detectable_effect, level, p_value, percent, points
 from labapp.studies.models import Study, Trial
@@ -82,7 +83,7 @@ def paired_sentence(first: str, second: str, found: Paired) -> str:
         return f"{capitalised(first)} and {second} share no pairs."
     interval = f"{level(found.confidence)} interval {points(found.low)} to {points(found.high)}"
     counts = f"in {found.n10} of {found.pairs} pairs only {first} succeeded, in {found.n01} only {second}"
-    if found.p < 1 - found.confidence:
+    if found.p < alpha_of(found.confidence):
         word = "more" if found.n10 > found.n01 else "less"
         size = f"{abs(100 * found.estimate):.1f} points"
         verdict = f"{capitalised(first)} succeeded {word} often than {second}, pair by pair: {size}"

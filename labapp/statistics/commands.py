@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 
 from labapp.statistics import power as planning
-from labapp.statistics.counts import Count
+from labapp.statistics.counts import Count, alpha_of
 from labapp.statistics.differences import difference
 from labapp.statistics.equivalence import equivalence
 from labapp.statistics.factorial import factorial
 from labapp.statistics.models import logistic_sensitivity
 from labapp.statistics.multiplicity import compare_all, letters_by_rate
-from labapp.statistics.paired import paired
+from labapp.statistics.paired import FEW_PAIRS, paired
 from labapp.statistics.posterior import posterior_effects
 from labapp.statistics.proportions import rate
 from labapp.statistics.rows import factorial_table, is_success, order_levels, read_rows, tally
@@ -63,6 +63,12 @@ def paired_command(options: Namespace) -> Answer:
     if result.estimate is not None and result.low is not None and result.high is not None:
         interval = f"{level(result.confidence)} Tango interval {points(result.low)} to {points(result.high)}"
         sentences.append(f"Difference {points(result.estimate)} points ({interval}).")
+    if result.pairs is not None and result.pairs <= FEW_PAIRS:
+        sentences.append(f"With {FEW_PAIRS} pairs or fewer, Tango's interval covers more often than it says.")
+    if result.share is not None and result.share_low is not None and result.share_high is not None:
+        bounds = f"{percent(result.share_low)} to {percent(result.share_high)}"
+        exact = f"{level(result.confidence)} interval {bounds}, exact: covers at least as often as it says"
+        sentences.append(f"Of the pairs that differ, {percent(result.share)} were won by the first arm ({exact}).")
     return result._asdict(), sentences
 
 
@@ -130,7 +136,7 @@ def compare_command(options: Namespace) -> Answer:
     arms: dict[str, Count] = {key[0]: count for key, count in tally(rows, [options.arm], options.outcome).items()}
     arms = dict(sorted(arms.items(), key=lambda item: item[1].successes / item[1].trials, reverse=True))
     comparisons = compare_all(arms, options.confidence)
-    letters = letters_by_rate(arms, comparisons, 1 - options.confidence)
+    letters = letters_by_rate(arms, comparisons, alpha_of(options.confidence))
     answer = {
         "arms": {
             name: rate(*count, options.confidence)._asdict() | {"letters": letters[name]}
@@ -150,16 +156,13 @@ def compare_command(options: Namespace) -> Answer:
 
 def power_command(options: Namespace) -> Answer:
     """`power --cells GG,GU,UG,UU --n 50`, `power --pair P1,P2 --n 50`, `power --base 0.6 --n 50`."""
-    alpha = 1 - options.confidence
+    alpha = alpha_of(options.confidence)
     if options.cells is not None:
         return _factorial_power(options, alpha)
     if options.pair is not None:
         p1, p2 = planning.check_rates(_rates(options.pair), 2)
         reached = planning.pair_power(p1, p2, options.n, options.n, alpha)
-        needed = planning.trials_for_power(
-            lambda n: planning.normal_power(p1 - p2, planning.contrast_error([p1, p2], n, [1, -1]), alpha),
-            options.power,
-        )
+        needed = planning.trials_for_power(lambda n: planning.pair_power_at(p1, p2, n, alpha), options.power)
         answer = {"n": options.n, "power": reached, "test": "boschloo", "trials_for_power": needed}
         return answer, [
             f"{options.n} trials an arm show {percent(p1)} against {percent(p2)} with {percent(reached)} power."
@@ -171,23 +174,34 @@ def _factorial_power(options: Namespace, alpha: float) -> Answer:
     rates = _rates(options.cells)
     method = "simulated" if options.simulated else "normal"
     reached = planning.factorial_power(rates, options.n, alpha, method)
+    p = planning.check_rates(rates, len(planning.CELLS))
     needed = {
         effect: planning.trials_for_power(
-            lambda n, effect=effect: getattr(planning.factorial_power(rates, n, alpha), effect), options.power
+            lambda n, effect=effect: planning.effect_power(effect, p, n, alpha), options.power
         )
-        for effect in planning.EFFECTS
+        if c @ p
+        else None
+        for effect, c in planning.EFFECTS.items()
     }
     answer = reached._asdict() | {"method": method, "alpha": alpha, "trials_for_power": needed}
-    sentences = [
-        f"With {options.n} trials a cell: power {reached.main_a:.2f} for the first factor, "
-        f"{reached.main_b:.2f} for the second, {reached.interaction:.2f} for the interaction "
-        f"({method}, two-sided {100 * alpha:g} %)."
-    ]
+    sentences = [_power_sentence(reached, method, alpha)]
+    if method == "normal":
+        drawn = planning.factorial_power(rates, options.n, alpha, "simulated")
+        answer["simulated"] = drawn._asdict()
+        sentences.append(_power_sentence(drawn, "simulated", alpha))
     for effect, n in needed.items():
         name = {"main_a": "the first factor", "main_b": "the second factor"}.get(effect, "the interaction")
         wanted = f"{percent(options.power)} power for {name}"
         sentences.append(f"{wanted}: {n} trials a cell." if n else f"{wanted}: out of reach, there is no such effect.")
     return answer, sentences
+
+
+def _power_sentence(found: planning.FactorialPower, method: str, alpha: float) -> str:
+    how = "plain normal formula" if method == "normal" else "drawn studies, the results page's own test"
+    return (
+        f"With {found.n} trials a cell: power {found.main_a:.2f} for the first factor, {found.main_b:.2f} for the "
+        f"second, {found.interaction:.2f} for the interaction ({how}, two-sided {100 * alpha:g} %)."
+    )
 
 
 def _detectable(options: Namespace, alpha: float) -> Answer:

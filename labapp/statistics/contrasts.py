@@ -1,8 +1,10 @@
-"""Linear contrasts of independent success rates, sum_i c_i p_i, with MOVER intervals on Wilson bounds.
+"""Linear contrasts of independent success rates, sum_i c_i p_i, with adjusted Wald intervals.
 
-MOVER (method of variance estimates recovery, Zou & Donner 2008) is Newcombe's hybrid interval for any contrast: with
-c = (1, -1) it *is* Newcombe's. Main effects and interaction of a factorial are such contrasts, so one interval serves
-the whole results page, and a p-value is read off the same interval (the level at which it first touches zero).
+Price and Bonett's (2004) interval: a little is added to the successes and failures of each cell before Wald's formula,
+which keeps it honest with few trials and never without width. Two changes hold the level of a *test* as well, also
+where all cells are alike (MOVER on Wilson bounds rejects up to 8.2 % there at 10 trials a cell, 6.1 % at 50): ADDED is
+5/8 instead of 1/2, and the quantile is Student's with Welch's degrees of freedom. The p-value comes from the same
+statistic, so interval and p-value never disagree.
 """
 
 from typing import NamedTuple
@@ -11,11 +13,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from labapp.statistics.counts import DEFAULT_CONFIDENCE
-from labapp.statistics.proportions import Bounds, as_float, normal_quantile, wilson_bounds_at
+from labapp.statistics.counts import DEFAULT_CONFIDENCE, check_confidence
+from labapp.statistics.proportions import Bounds, as_float
 
-LARGEST_Z = 12.0
-BISECTIONS = 50
+ADDED = 0.625  # successes, and as many failures, for each cell
 
 
 class Contrast(NamedTuple):
@@ -28,57 +29,65 @@ class Contrast(NamedTuple):
     confidence: float
 
 
-def mover_bounds_at(z: ArrayLike, coefficients: ArrayLike, successes: ArrayLike, trials: ArrayLike) -> Bounds:
-    """MOVER bounds of sum_i c_i p_i at normal quantile `z`.
+def contrast_bounds(
+    coefficients: ArrayLike, successes: ArrayLike, trials: ArrayLike, confidence: float = DEFAULT_CONFIDENCE
+) -> Bounds:
+    """Bounds of sum_i c_i p_i, within what the contrast can reach.
 
     Args:
-        z: scalar or shape (...,).
         coefficients, successes, trials: shape (..., cells), broadcast; cells with coefficient 0 may be empty.
 
     Returns:
         Lower and upper bounds, shape (...,); nan where a cell that counts has no trials.
     """
-    c, k, n = (np.asarray(value, dtype=float) for value in (coefficients, successes, trials))
-    low, high = wilson_bounds_at(np.asarray(z, dtype=float)[..., None], k, n)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        p = k / n
-    p, low, high = (np.where(c == 0, 0.0, value) for value in (p, low, high))
-    estimate = np.sum(c * p, axis=-1)
-    down = np.sum((c * p - np.minimum(c * low, c * high)) ** 2, axis=-1)
-    up = np.sum((np.maximum(c * low, c * high) - c * p) ** 2, axis=-1)
-    return estimate - np.sqrt(down), estimate + np.sqrt(up)
-
-
-def mover_bounds(
-    coefficients: ArrayLike, successes: ArrayLike, trials: ArrayLike, confidence: float = DEFAULT_CONFIDENCE
-) -> Bounds:
-    """MOVER bounds of sum_i c_i p_i at a confidence, shapes as in `mover_bounds_at`."""
-    return mover_bounds_at(normal_quantile(confidence), coefficients, successes, trials)
+    c = np.asarray(coefficients, dtype=float)
+    centre, error, freedom = _adjusted(c, successes, trials)
+    half = special.stdtrit(freedom, 0.5 + check_confidence(confidence) / 2) * error
+    least, most = np.sum(np.minimum(c, 0), axis=-1), np.sum(np.maximum(c, 0), axis=-1)
+    return np.maximum(centre - half, least), np.minimum(centre + half, most)
 
 
 def contrast_p(coefficients: ArrayLike, successes: ArrayLike, trials: ArrayLike) -> NDArray[np.float64]:
-    """Two-sided p-value by inversion: 1 - the largest confidence whose MOVER interval still excludes zero."""
-    c, k, n = np.broadcast_arrays(*(np.asarray(value, dtype=float) for value in (coefficients, successes, trials)))
-    small = np.zeros(c.shape[:-1])
-    large = np.full(c.shape[:-1], LARGEST_Z)
-    for _ in range(BISECTIONS):
-        middle = (small + large) / 2
-        low, high = mover_bounds_at(middle, c, k, n)
-        excludes_zero = (low > 0) | (high < 0)
-        small, large = np.where(excludes_zero, middle, small), np.where(excludes_zero, large, middle)
-    return 2 * special.ndtr(-small)
+    """Two-sided p-value of sum_i c_i p_i = 0: 1 - the largest confidence whose interval still excludes zero."""
+    centre, error, freedom = _adjusted(np.asarray(coefficients, dtype=float), successes, trials)
+    return 2 * special.stdtr(freedom, -np.abs(centre) / error)
+
+
+def contrast_rejects(
+    coefficients: ArrayLike, successes: ArrayLike, trials: ArrayLike, alpha: float = 0.05
+) -> NDArray[np.bool_]:
+    """Whether p < alpha, much faster than by `contrast_p`: Student's quantile is asked for only where it decides."""
+    centre, error, freedom = _adjusted(np.asarray(coefficients, dtype=float), successes, trials)
+    z = np.abs(centre) / error
+    rejects = np.asarray(z > special.ndtri(1 - alpha / 2))
+    rejects[rejects] = z[rejects] > special.stdtrit(freedom[rejects], 1 - alpha / 2)
+    return rejects
 
 
 def contrast(
     coefficients: ArrayLike, successes: ArrayLike, trials: ArrayLike, confidence: float = DEFAULT_CONFIDENCE
 ) -> Contrast | None:
-    """One contrast with interval and p-value, shape (cells,) each; None where a cell that counts has no trials."""
+    """One contrast with interval and p-value, shape (cells,) each; None where a cell that counts has no trials.
+
+    The estimate is the plain one, sum_i c_i k_i / n_i; the interval stands around the adjusted one beside it.
+    """
     c, k, n = (np.asarray(value, dtype=float) for value in (coefficients, successes, trials))
     counts = c != 0
     if np.any(n[counts] == 0):
         return None
     c, k, n = c[counts], k[counts], n[counts]
-    low, high = mover_bounds(c, k, n, confidence)
+    low, high = contrast_bounds(c, k, n, confidence)
     return Contrast(
         as_float(np.sum(c * k / n)), as_float(low), as_float(high), as_float(contrast_p(c, k, n)), confidence
     )
+
+
+def _adjusted(c: NDArray[np.float64], successes: ArrayLike, trials: ArrayLike) -> tuple[NDArray, NDArray, NDArray]:
+    """Centre, standard error and Welch's degrees of freedom, each of shape (...,)."""
+    k, n = np.asarray(successes, dtype=float), np.asarray(trials, dtype=float)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        p = np.where((c != 0) & (n == 0), np.nan, (k + ADDED) / (n + 2 * ADDED))
+    parts = c**2 * p * (1 - p) / (n + 2 * ADDED)
+    variance = np.sum(parts, axis=-1)
+    freedom = variance**2 / np.sum(parts**2 / (n + 2 * ADDED - 1), axis=-1)
+    return np.sum(c * p, axis=-1), np.sqrt(variance), freedom

@@ -47,3 +47,8 @@ def check_confidence(confidence: float) -> float:
         hint = f"; did you mean {confidence / 100:g}?" if 1 < confidence < 100 else ""
         raise ValueError(f"confidence {confidence:g} is not between 0 and 1{hint}")
     return confidence
+
+
+def alpha_of(confidence: float) -> float:
+    """The level that belongs to a confidence: 0.05 for 0.95, without binary noise that would decide a p of 1/20."""
+    return round(1 - check_confidence(confidence), 12)

@@ -7,9 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from labapp.statistics.contrasts import mover_bounds
 from labapp.statistics.counts import DEFAULT_CONFIDENCE, check_confidence, count
-from labapp.statistics.proportions import Bounds, as_float
+from labapp.statistics.proportions import Bounds, as_float, wilson_bounds
 
 EXACT_TESTS = ("boschloo", "barnard", "fisher")
 LARGEST_TABLE = 250_000  # outcomes (n1 x n2) that an unconditional test runs through; above, Fisher's test stands in
@@ -33,10 +32,16 @@ def newcombe_bounds(
     trials_2: ArrayLike,
     confidence: float = DEFAULT_CONFIDENCE,
 ) -> Bounds:
-    """Newcombe (1998, method 10) bounds of p1 - p2; arrays broadcast, nan where one side has no trials."""
-    k = np.stack(np.broadcast_arrays(successes_1, successes_2), axis=-1)
-    n = np.stack(np.broadcast_arrays(trials_1, trials_2), axis=-1)
-    return mover_bounds([1, -1], k, n, confidence)
+    """Newcombe (1998, method 10) bounds of p1 - p2; arrays broadcast, nan where one side has no trials.
+
+    d - sqrt((p1 - l1)^2 + (u2 - p2)^2) and d + sqrt((u1 - p1)^2 + (p2 - l2)^2), with d = p1 - p2 and [l, u] Wilson's.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        p1, p2 = np.divide(successes_1, trials_1), np.divide(successes_2, trials_2)
+    low_1, high_1 = wilson_bounds(successes_1, trials_1, confidence)
+    low_2, high_2 = wilson_bounds(successes_2, trials_2, confidence)
+    d = p1 - p2
+    return d - np.hypot(p1 - low_1, high_2 - p2), d + np.hypot(high_1 - p1, p2 - low_2)
 
 
 @lru_cache(maxsize=4096)
@@ -69,24 +74,34 @@ def boschloo_table(n1: int, n2: int, nuisance: int = 400) -> NDArray[np.float64]
     """
     k1, k2 = np.meshgrid(np.arange(n1 + 1), np.arange(n2 + 1), indexing="ij")
     less = stats.hypergeom.cdf(k1, n1 + n2, n1, k1 + k2)
-    greater = stats.hypergeom.sf(k1 - 1, n1 + n2, n1, k1 + k2)
     grid = np.linspace(0, 1, nuisance + 1)
-    chances = [stats.binom.pmf(np.arange(n + 1)[None, :], n, grid[:, None]) for n in (n1, n2)]
-    sides = [_largest_tail(np.round(side, 12), *chances) for side in (less, greater)]
-    return np.minimum(1.0, 2 * np.minimum(*sides))
+    first = stats.binom.pmf(np.arange(n1 + 1)[None, :], n1, grid[:, None])
+    second = first if n1 == n2 else stats.binom.pmf(np.arange(n2 + 1)[None, :], n2, grid[:, None])
+    below = largest_tail(np.round(less, 12), first, second)
+    if n1 == n2:
+        above = below.T
+    else:
+        greater = stats.hypergeom.sf(k1 - 1, n1 + n2, n1, k1 + k2)
+        above = largest_tail(np.round(greater, 12), first, second)
+    return np.minimum(1.0, 2 * np.minimum(below, above))
 
 
-def _largest_tail(fisher: NDArray[np.float64], first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray:
-    """For each outcome: max over rates of P(Fisher's p <= the outcome's)."""
-    order = np.argsort(fisher, axis=None, kind="stable")
-    ranked = fisher.ravel()[order]
+def largest_tail(ranks: NDArray[np.float64], first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray:
+    """For each outcome: max over rates of P(rank <= the outcome's), given the chances of both counts at each rate.
+
+    Args:
+        ranks: shape (n1 + 1, n2 + 1), smallest for the outcomes that speak most against the hypothesis.
+        first, second: shape (rates, n1 + 1) and (rates, n2 + 1).
+    """
+    order = np.argsort(ranks, axis=None, kind="stable")
+    ranked = ranks.ravel()[order]
     largest = np.zeros(len(order))
     for a, b in zip(first, second, strict=True):
         largest = np.maximum(largest, np.cumsum(np.outer(a, b).ravel()[order]))
     last_of_tie = np.searchsorted(ranked, ranked, side="right") - 1
     result = np.empty(len(order))
     result[order] = largest[last_of_tie]
-    return result.reshape(fisher.shape)
+    return result.reshape(ranks.shape)
 
 
 def difference(

@@ -1,20 +1,23 @@
 """Equivalence (two one-sided tests) and non-inferiority of two success rates against a declared margin.
 
-"Matches" needs a margin that was declared before the data. Each one-sided test is the score test of Farrington and
-Manning (restricted likelihood under the margin), vectorised here.
+"Matches" needs a margin that was declared before the data. Each one-sided test ranks the outcomes by the score of
+Farrington and Manning (restricted likelihood under the margin) and is exact and unconditional, as Boschloo's is for no
+difference: the score's normal tail alone would claim too often (up to 6.6 % instead of 5 % at 26 trials an arm).
 """
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import special
+from scipy import special, stats
 
 from labapp.statistics.counts import count
-from labapp.statistics.differences import newcombe_bounds
+from labapp.statistics.differences import LARGEST_TABLE, largest_tail, newcombe_bounds
 from labapp.statistics.proportions import as_float
 
 EQUIVALENT, NON_INFERIOR, UNDECIDED = "equivalent", "non-inferior", "undecided"
+NUISANCE = 200  # steps of the grid of rates
 INFERIOR, SUPERIOR = "worse by more than the margin", "better by more than the margin"
 
 
@@ -57,14 +60,47 @@ def margin_score(k1: ArrayLike, n1: ArrayLike, k2: ArrayLike, n2: ArrayLike, mar
         return np.where(variance > 1e-14, gap / np.sqrt(variance), without_spread)
 
 
-def non_inferiority_p(k1: ArrayLike, n1: ArrayLike, k2: ArrayLike, n2: ArrayLike, margin: float) -> NDArray[np.float64]:
-    """One-sided p-value of H0: p1 <= p2 - margin."""
-    return special.ndtr(-margin_score(k1, n1, k2, n2, -margin))
+@lru_cache(maxsize=4096)
+def above_p(k1: int, n1: int, k2: int, n2: int, delta: float) -> float:
+    """Exact one-sided p-value of H0: p1 - p2 <= delta.
+
+    The largest probability, over a grid of common nuisance rates with p1 - p2 = delta, of an outcome whose score is as
+    high. With more than LARGEST_TABLE outcomes the score's own normal tail: at that size the two hardly differ.
+    """
+    score = margin_score(k1, n1, k2, n2, delta)
+    if n1 * n2 > LARGEST_TABLE:
+        return as_float(special.ndtr(-score))
+    as_high = _scores(n1, n2, delta) >= np.round(score, 12)
+    first, second = _chances(n1, n2, delta)
+    return min(1.0, as_float(np.max(np.sum((first @ as_high) * second, axis=1))))
 
 
-def equivalence_p(k1: ArrayLike, n1: ArrayLike, k2: ArrayLike, n2: ArrayLike, margin: float) -> NDArray[np.float64]:
-    """p-value of H0: |p1 - p2| >= margin: the larger of the two one-sided ones."""
-    return np.maximum(non_inferiority_p(k1, n1, k2, n2, margin), non_inferiority_p(k2, n2, k1, n1, margin))
+def above_table(n1: int, n2: int, delta: float) -> NDArray[np.float64]:
+    """`above_p` of every outcome at once, shape (n1 + 1, n2 + 1), for exact power and levels."""
+    return np.minimum(1.0, largest_tail(-_scores(n1, n2, delta), *_chances(n1, n2, delta)))
+
+
+def non_inferiority_table(n1: int, n2: int, margin: float) -> NDArray[np.float64]:
+    """p-values of H0: p1 <= p2 - margin, shape (n1 + 1, n2 + 1)."""
+    return above_table(n1, n2, -margin)
+
+
+def equivalence_table(n1: int, n2: int, margin: float) -> NDArray[np.float64]:
+    """p-values of H0: |p1 - p2| >= margin, shape (n1 + 1, n2 + 1): the larger of the two one-sided ones."""
+    return np.maximum(above_table(n1, n2, -margin), above_table(n2, n1, -margin).T)
+
+
+def _scores(n1: int, n2: int, delta: float) -> NDArray[np.float64]:
+    scores = margin_score(np.arange(n1 + 1)[:, None], n1, np.arange(n2 + 1)[None, :], n2, delta)
+    return np.round(scores, 12)
+
+
+@lru_cache(maxsize=64)
+def _chances(n1: int, n2: int, delta: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Probabilities of all counts of each arm at rates with p1 - p2 = delta, shapes (rates, n + 1)."""
+    p2 = np.linspace(max(0.0, -delta), min(1.0, 1.0 - delta), NUISANCE + 1)[:, None]
+    p1 = np.clip(p2 + delta, 0, 1)
+    return stats.binom.pmf(np.arange(n1 + 1), n1, p1), stats.binom.pmf(np.arange(n2 + 1), n2, p2)
 
 
 def equivalence(k1: int, n1: int, k2: int, n2: int, margin: float, alpha: float = 0.05) -> Verdict:
@@ -74,7 +110,7 @@ def equivalence(k1: int, n1: int, k2: int, n2: int, margin: float, alpha: float 
         ValueError: on impossible counts, an arm without trials, or a margin outside (0, 1).
     """
     _check(k1, n1, k2, n2, margin)
-    p = as_float(equivalence_p(k1, n1, k2, n2, margin))
+    p = max(above_p(k1, n1, k2, n2, -margin), above_p(k2, n2, k1, n1, -margin))
     return _verdict((k1, n1, k2, n2), margin, p, alpha, EQUIVALENT)
 
 
@@ -85,16 +121,19 @@ def non_inferiority(k1: int, n1: int, k2: int, n2: int, margin: float, alpha: fl
         ValueError: as `equivalence`.
     """
     _check(k1, n1, k2, n2, margin)
-    p = as_float(non_inferiority_p(k1, n1, k2, n2, margin))
+    p = above_p(k1, n1, k2, n2, -margin)
     return _verdict((k1, n1, k2, n2), margin, p, alpha, NON_INFERIOR)
 
 
 def _verdict(counts: tuple[int, int, int, int], margin: float, p: float, alpha: float, claim: str) -> Verdict:
     k1, n1, k2, n2 = counts
     low, high = (as_float(bound) for bound in newcombe_bounds(*counts, 1 - 2 * alpha))
-    inferior = as_float(special.ndtr(margin_score(k1, n1, k2, n2, -margin))) < alpha
-    superior = as_float(special.ndtr(-margin_score(k1, n1, k2, n2, margin))) < alpha
-    verdict = claim if p < alpha else INFERIOR if inferior else SUPERIOR if superior else UNDECIDED
+    if p < alpha:
+        verdict = claim
+    elif above_p(k2, n2, k1, n1, margin) < alpha:
+        verdict = INFERIOR
+    else:
+        verdict = SUPERIOR if above_p(*counts, margin) < alpha else UNDECIDED
     return Verdict(verdict, margin, k1 / n1 - k2 / n2, low, high, p, alpha)
 
 

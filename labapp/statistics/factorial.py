@@ -2,7 +2,7 @@
 
 An effect is a contrast of the cell means. Within each stratum (a condition) every cell has its own rate; strata are
 averaged with one set of weights for all four cells, so an arm that happened to run more easy trials gains nothing.
-Intervals are MOVER's on each cell's effective counts.
+Intervals are those of `contrasts` on each cell's effective counts.
 """
 
 from collections.abc import Mapping, Sequence

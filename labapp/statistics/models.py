@@ -10,10 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr
+from scipy.special import stdtr, stdtrit
 
 from labapp.statistics.counts import DEFAULT_CONFIDENCE
-from labapp.statistics.proportions import normal_quantile
 
 MOST_LEVELS_SHARE = 0.2  # a term with more levels than this share of the rows is not estimable with any use
 
@@ -108,7 +107,7 @@ def _fit(y: NDArray, x: NDArray) -> tuple[tuple[NDArray, NDArray] | None, str]:
             return None, "a group of rows succeeded always or never, so the model has no finite answer"
     if not np.all(np.isfinite(covariance)) or np.max(np.abs(fit.params)) > 15:
         return None, "a group of rows succeeded always or never, so the model has no finite answer"
-    return (np.asarray(fit.params), covariance), ""
+    return (np.asarray(fit.params), covariance * len(y) / (len(y) - x.shape[1])), ""
 
 
 def _marginal(x: NDArray, index: int, beta: NDArray, covariance: NDArray, confidence: float) -> MarginalEffect:
@@ -123,7 +122,7 @@ def _marginal(x: NDArray, index: int, beta: NDArray, covariance: NDArray, confid
             estimate += sign * probability.mean()
             gradient += sign * ((probability * (1 - probability))[:, None] * rows).mean(axis=0)
     error = float(np.sqrt(gradient @ covariance @ gradient))
-    half = normal_quantile(confidence) * error
-
-    p = float(2 * ndtr(-abs(estimate) / error)) if error else float(estimate == 0)
+    freedom = len(x) - x.shape[1]
+    half = float(stdtrit(freedom, 0.5 + confidence / 2)) * error
+    p = float(2 * stdtr(freedom, -abs(estimate) / error)) if error else float(estimate == 0)
     return MarginalEffect(float(estimate), float(estimate - half), float(estimate + half), p)

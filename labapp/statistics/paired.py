@@ -11,6 +11,7 @@ from labapp.statistics.counts import DEFAULT_CONFIDENCE, check_confidence
 from labapp.statistics.proportions import Bounds, as_float, clopper_pearson_bounds, normal_quantile
 
 BISECTIONS = 60
+FEW_PAIRS = 20  # up to so many, Tango's interval covers more than it says (98 % at 10 pairs)
 
 
 class Paired(NamedTuple):

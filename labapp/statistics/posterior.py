@@ -1,14 +1,14 @@
 """A Bayesian second view of the 2 x 2 design: what the data say about each effect, without a test."""
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from labapp.statistics.counts import DEFAULT_CONFIDENCE, Count, check_confidence
-from labapp.statistics.factorial import CONTRASTS, Table, stratum_weights
+from labapp.statistics.counts import DEFAULT_CONFIDENCE, check_confidence
+from labapp.statistics.factorial import CONTRASTS, Table, pooled, stratum_weights
+from labapp.statistics.strata import Counts, effective_counts
 
 DRAWS = 40_000
 PRIOR = (0.5, 0.5)  # Jeffreys: near-nominal coverage as an interval, and proper with 0 or n successes
@@ -31,9 +31,11 @@ def posterior_effects(
     prior: tuple[float, float] = PRIOR,
     draws: int = DRAWS,
 ) -> dict[str, PosteriorEffect]:
-    """Posterior of every effect in `factorial.CONTRASTS`, rates of all cells and strata independent Beta(prior).
+    """Posterior of every effect in `factorial.CONTRASTS`, the cells' rates over all strata independent Beta(prior).
 
-    A cell without trials keeps its prior, so the interval is wide rather than absent. Empty without any trial.
+    Each cell enters with its effective counts (`strata`): a prior in every stratum would pull small strata to one half.
+    Strata in which a cell has no trials are left out, as in `factorial`; where none is complete, all are pooled, and a
+    cell without trials keeps its prior, so the interval is wide rather than absent. Empty without any trial.
 
     Raises:
         ValueError: on a credibility outside (0, 1) or a prior that is not positive.
@@ -41,17 +43,21 @@ def posterior_effects(
     check_confidence(credibility)
     if min(prior) <= 0:
         raise ValueError(f"prior Beta{prior}: both parameters are above 0")
-    weights = stratum_weights(table, weighting)
-    if not weights:
+    complete = {name: cells for name, cells in table.items() if all(cell.trials for cell in cells)}
+    k, n = _cell_counts(complete or pooled(table), weighting)
+    if not n.any():
         return {}
-    cells = sum(weights[name] * _draws(counts, rng, prior, draws) for name, counts in table.items())
+    cells = rng.beta(prior[0] + k, prior[1] + n - k, size=(draws, len(n)))
     return {effect: _summary(cells @ c, credibility) for effect, c in CONTRASTS.items()}
 
 
-def _draws(counts: Sequence[Count], rng: Generator, prior: tuple[float, float], draws: int) -> NDArray[np.float64]:
-    k = np.array([count.successes for count in counts])
-    n = np.array([count.trials for count in counts])
-    return rng.beta(prior[0] + k, prior[1] + n - k, size=(draws, len(counts)))
+def _cell_counts(table: Table, weighting: str) -> Counts:
+    """Effective successes and trials of the four cells; of one stratum, its own."""
+    counts = np.array(list(table.values()), dtype=float)  # stratum, cell, (successes, trials)
+    if len(counts) == 1:
+        return counts[0, :, 0], counts[0, :, 1]
+    weights = stratum_weights(table, weighting)
+    return effective_counts(counts[..., 0], counts[..., 1], [weights[name] for name in table])
 
 
 def _summary(draws: NDArray[np.float64], credibility: float) -> PosteriorEffect:

@@ -1,9 +1,9 @@
 """Rates averaged over strata, as the effective counts of one plain rate.
 
 A cell's rate is p = sum_s w_s p_s. Its variance, estimated within strata, says how many trials of one plain rate would
-be as precise: n_eff = p (1 - p) / V. Wilson and MOVER bounds then apply to (p n_eff, n_eff) as to any count. Chaining
-per-stratum Wilson bounds instead covers too little with small strata (94 % at the paper's 24, 9, 8, 8, 1 trials, 88 %
-with pairs of trials; this: 95 % for both).
+be as precise: n_eff = p (1 - p) / V. Wilson bounds, contrasts and Beta posteriors then apply to (p n_eff, n_eff) as to
+any count. Chaining per-stratum Wilson bounds instead covers too little with small strata (94 % at the paper's 24, 9, 8,
+8, 1 trials, 88 % with pairs of trials), and so do sums of per-stratum posteriors (68 % with pairs and large effects).
 
 V = sum_s w_s^2 q_s (1 - q_s) / (n_s (1 - n_s / (n_s + 1)^2)) with q_s = (k_s + p) / (n_s + 1): each stratum shrunk to
 the cell by one trial, which gives even a stratum of one trial a variance, and the divisor takes out the shrinking's

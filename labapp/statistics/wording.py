@@ -7,6 +7,7 @@ many trials would have detected. Only an equivalence test with a declared margin
 from scipy import special
 
 from labapp.statistics.contrasts import Contrast
+from labapp.statistics.counts import alpha_of
 from labapp.statistics.differences import Difference
 from labapp.statistics.proportions import Rate, normal_quantile
 
@@ -42,9 +43,10 @@ def rate_sentence(rate: Rate) -> str:
     """ "26 of 50 succeeded: 52 % (95 % interval 39 % to 65 %)"."""
     if rate.rate is None:
         return "No trials, so no rate and no interval."
+    exact = ", exact: covers at least as often as it says" if rate.method == "clopper-pearson" else ""
     return (
         f"{rate.successes} of {rate.trials} succeeded: {percent(rate.rate)} "
-        f"({level(rate.confidence)} interval {percent(rate.low)} to {percent(rate.high)}, {rate.method})."
+        f"({level(rate.confidence)} interval {percent(rate.low)} to {percent(rate.high)}, {rate.method}{exact})."
     )
 
 
@@ -92,7 +94,7 @@ def difference_sentence(first: str, second: str, difference: Difference) -> str:
         f"{level(difference.confidence)} interval {points(difference.low)} to {points(difference.high)}, "
         f"{difference.test} {p_value(difference.p)}"
     )
-    if difference.p < 1 - difference.confidence:
+    if difference.p < alpha_of(difference.confidence):
         better, worse = (first, second) if difference.estimate > 0 else (second, first)
         size = f"{abs(100 * difference.estimate):.1f} points"
         return f"{capitalised(better)} succeeded more often than {worse}: {size} ({interval})."

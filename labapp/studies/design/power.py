@@ -1,8 +1,8 @@
 """What a design can show, from assumed success rates: pure, before any trial is run.
 
-Effects of the 2 x 2 design use the normal test of the contrast (and a simulation of the interval that the results page
-shows, as a check); two arms are compared by Boschloo's test, over every possible pair of counts, up to LARGEST_EXACT
-trials each, and by the normal formula above. The schedule pairs arms by block, which these figures do not count on.
+Effects of the 2 x 2 design: the share of drawn studies in which the results page's own test finds them, and the plain
+normal formula beside it at the planned number. Two arms: Boschloo's test over every possible pair of counts. Both go
+over to formulas where these agree (`statistics.power`). The schedule pairs arms by block, which nothing here counts on.
 """
 
 from dataclasses import dataclass
@@ -14,16 +14,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from labapp.statistics.equivalence import equivalence_p, non_inferiority_p
+from labapp.statistics.equivalence import equivalence_table, non_inferiority_table
 from labapp.statistics.factorial import CELLS
 from labapp.statistics.power import (
     EFFECTS,
     contrast_error,
+    detectable_difference,
     detectable_interaction,
     detectable_main_effect,
-    factorial_power,
+    effect_power,
     normal_power,
-    rejection_table,
+    pair_power_at,
     trials_for_power,
 )
 from labapp.studies.design.plan import Margin
@@ -32,7 +33,6 @@ TARGET = 0.8
 CURVE_POINTS = 16
 SMALLEST_CURVE = 120
 LARGEST_CURVE = 400
-LARGEST_EXACT = 150  # above it the normal formula is as good and the tables are slow
 
 
 @dataclass(frozen=True)
@@ -72,8 +72,9 @@ class Question:
 
 
 class Power(NamedTuple):
-    """One comparison: assumed size, power in each group of trials (None without any), smallest effect found with
-    80 % power, trials per arm that give 80 %, and the curve over n. Shares, not points."""
+    """One comparison: assumed size, power in each group of trials (None without any), the plain formula's power for
+    all trials (effects only), smallest effect found with 80 % power, trials per arm that give 80 %, and the curve over
+    n. Shares, not points."""
 
     key: str
     label: str
@@ -81,7 +82,7 @@ class Power(NamedTuple):
     effect: float
     powers: tuple[float | None, ...]
     strict: float | None
-    simulated: float | None
+    formula: float | None
     detectable: float | None
     needed: int | None
     curve: tuple[tuple[int, float], ...]
@@ -123,21 +124,17 @@ def _effects(question: Question) -> tuple[Power, ...]:
     rates = {arm.code: arm.rate for arm in question.arms}
     p = np.array([np.mean([rates[code] for code in cell]) for cell in question.cells])
     arms_per_cell = np.array([len(cell) for cell in question.cells])
-    simulated = _simulated(question, p, arms_per_cell)
     return tuple(
-        _effect(question, key, label, p, arms_per_cell, simulated.get(key))
-        for key, label in zip(EFFECTS, question.labels, strict=True)
+        _effect(question, key, label, p, arms_per_cell) for key, label in zip(EFFECTS, question.labels, strict=True)
     )
 
 
-def _effect(
-    question: Question, key: str, label: str, p: NDArray, arms_per_cell: NDArray, simulated: float | None
-) -> Power:
+def _effect(question: Question, key: str, label: str, p: NDArray, arms_per_cell: NDArray) -> Power:
     c = EFFECTS[key]
     effect = float(c @ p)
 
     def power_at(n: int, alpha: float = question.alpha) -> float:
-        return normal_power(effect, contrast_error(p, n * arms_per_cell, c), alpha)
+        return effect_power(key, p, n * arms_per_cell, alpha)
 
     find = detectable_interaction if key == "interaction" else detectable_main_effect
     base = float(np.mean(p[c < 0])) if key != "interaction" else float(np.mean(p[1:]))
@@ -150,19 +147,11 @@ def _effect(
         effect,
         tuple(power_at(trials) if trials else None for _, trials in question.groups),
         power_at(n, question.strict_alpha) if n and is_primary and question.strict_alpha < question.alpha else None,
-        simulated,
+        normal_power(effect, contrast_error(p, n * arms_per_cell, c), question.alpha) if n else None,
         find(base, n, TARGET, question.alpha) if n else None,
         trials_for_power(power_at, TARGET) if effect else None,
         tuple((m, power_at(m)) for m in curve_ns(n)),
     )
-
-
-def _simulated(question: Question, p: NDArray, arms_per_cell: NDArray) -> dict[str, float]:
-    """The same power by drawing studies and applying the results page's own interval."""
-    if not question.trials or np.any(arms_per_cell != 1):
-        return {}
-    found = factorial_power(list(p), question.trials, question.alpha, method="simulated")
-    return {key: getattr(found, key) for key in EFFECTS}
 
 
 def _pair(question: Question, first: Assumed, second: Assumed) -> Power:
@@ -171,7 +160,7 @@ def _pair(question: Question, first: Assumed, second: Assumed) -> Power:
     n, is_primary = question.trials, key in question.primary
 
     def power_at(trials: int, alpha: float = question.alpha) -> float:
-        return _pair_power(first.rate, second.rate, trials, alpha)
+        return pair_power_at(first.rate, second.rate, trials, alpha)
 
     return Power(
         key,
@@ -181,30 +170,10 @@ def _pair(question: Question, first: Assumed, second: Assumed) -> Power:
         tuple(power_at(trials) if trials else None for _, trials in question.groups),
         power_at(n, question.strict_alpha) if n and is_primary and question.strict_alpha < question.alpha else None,
         None,
-        _detectable(min(first.rate, second.rate), n, question.alpha) if n else None,
-        trials_for_power(lambda m: _normal(first.rate, second.rate, m, question.alpha), TARGET) if effect else None,
+        detectable_difference(min(first.rate, second.rate), n, TARGET, question.alpha) if n else None,
+        trials_for_power(power_at, TARGET) if effect else None,
         tuple((m, power_at(m)) for m in curve_ns(n)),
     )
-
-
-@lru_cache(maxsize=256)
-def _rejected(n: int, alpha: float) -> NDArray[np.float64]:
-    return rejection_table(n, n, alpha)
-
-
-def _pair_power(p1: float, p2: float, n: int, alpha: float) -> float:
-    return _weighted(p1, p2, n, _rejected(n, alpha)) if n <= LARGEST_EXACT else _normal(p1, p2, n, alpha)
-
-
-def _normal(p1: float, p2: float, n: int, alpha: float) -> float:
-    return normal_power(p1 - p2, contrast_error([p1, p2], n, [1, -1]), alpha)
-
-
-@lru_cache(maxsize=256)
-def _detectable(base: float, n: int, alpha: float) -> float | None:
-    """Smallest rise over `base` that n trials per arm detect, in thousandths."""
-    rises = np.arange(1, round(1000 * (1 - base)) + 1) / 1000
-    return next((float(r) for r in rises if _pair_power(min(base + float(r), 1.0), base, n, alpha) >= TARGET), None)
 
 
 def _weighted(p1: float, p2: float, n: int, decided: NDArray[np.float64]) -> float:
@@ -230,6 +199,5 @@ def _claim(question: Question, margin: Margin) -> Claim:
 @lru_cache(maxsize=64)
 def _claimed(kind: str, n: int, margin: float, alpha: float) -> NDArray[np.float64]:
     """1 where counts (k1, k2) let the claim be made."""
-    k1, k2 = np.arange(n + 1)[:, None], np.arange(n + 1)[None, :]
-    test = non_inferiority_p if kind == "non_inferiority" else equivalence_p
-    return (test(k1, n, k2, n, margin) < alpha).astype(float)
+    table = non_inferiority_table if kind == "non_inferiority" else equivalence_table
+    return (table(n, n, margin) < alpha).astype(float)

@@ -19,7 +19,8 @@ def power_sentence(power: Power, trials: int) -> str:
         return f"{capitalised(power.label)}: the assumed rates give no effect, so there is nothing to find."
     size = f"{abs(100 * power.effect):.1f} points"
     start = f"{capitalised(power.label)}: were the assumed {size} true, {trials} trials per arm would show it in "
-    return f"{start}{percent(chance)} of studies. {_rest(power, trials)}"
+    formula = "" if power.formula is None else f" ({percent(power.formula)} by the plain formula)"
+    return f"{start}{percent(chance)} of studies{formula}. {_rest(power, trials)}"
 
 
 def _rest(power: Power, trials: int) -> str:

@@ -47,6 +47,13 @@ def test_paired(capsys) -> None:
     assert run(capsys, "paired", "0", "0")["p"] == 1
 
 
+def test_an_interval_that_may_cover_more_says_so(capsys) -> None:
+    assert main(["rate", "26", "50", "--method", "clopper-pearson"]) == main(["paired", "5", "1", "--pairs", "10"]) == 0
+    text = capsys.readouterr().out
+    assert text.count("exact: covers at least as often as it says") == 2
+    assert "With 20 pairs or fewer, Tango's interval covers more" in text
+
+
 def test_factorial(capsys, rows_file: Path) -> None:
     answer = run(capsys, "factorial", str(rows_file), "--factors", "world,behavior", "--outcome", "success",
                  "--stratum", "condition", "--terms", "operator")  # fmt: skip

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labapp.statistics.contrasts import contrast, contrast_p, mover_bounds
+from labapp.statistics.contrasts import contrast, contrast_bounds, contrast_p
 from labapp.statistics.counts import Count
 from labapp.statistics.differences import newcombe_bounds
 from labapp.statistics.factorial import factorial, pooled
@@ -59,12 +59,30 @@ def test_a_real_factorial_gives_its_known_effects(shared_data: Path) -> None:
     assert result.effects["main_b"].low < 0 < result.effects["main_b"].high
 
 
-@settings(max_examples=20, deadline=None)
-@given(four_cells)
-def test_a_contrast_of_two_cells_is_newcombe(cells: list[Count]) -> None:
+@pytest.mark.parametrize(("first", "second"), [((43, 50), (29, 50)), ((20, 24), (11, 26)), ((80, 100), (75, 100))])
+def test_a_contrast_of_two_cells_lies_near_newcombe(first: tuple[int, int], second: tuple[int, int]) -> None:
+    cells = [Count(*first), Count(*second), Count(1, 2), Count(1, 2)]
     effect = factorial({"all": cells}).effects["b_at_high_a"]
-    low, high = newcombe_bounds(*cells[0], *cells[1])
-    assert (effect.low, effect.high) == pytest.approx((float(low), float(high)), abs=1e-12)
+    low, high = newcombe_bounds(*first, *second)
+    assert (effect.low, effect.high) == pytest.approx((float(low), float(high)), abs=0.035)
+
+
+@settings(max_examples=50, deadline=None)
+@given(four_cells)
+def test_an_interval_holds_its_estimate_and_stays_within_reach(cells: list[Count]) -> None:
+    for name, effect in factorial({"all": cells}).effects.items():
+        reach = 2 if name == "interaction" else 1
+        assert -reach <= effect.low <= effect.estimate + 1e-12
+        assert effect.estimate - 1e-12 <= effect.high <= reach
+
+
+def test_with_many_trials_the_interval_is_walds() -> None:
+    p, n = np.array([0.86, 0.82, 0.74, 0.58]), 100_000
+    c = np.array([0.5, 0.5, -0.5, -0.5])
+    error = np.sqrt(np.sum(c**2 * p * (1 - p) / n))
+    assert contrast_bounds(c, p * n, np.full(4, n)) == pytest.approx(
+        (0.18 - 1.96 * error, 0.18 + 1.96 * error), abs=1e-4
+    )
 
 
 @settings(max_examples=20, deadline=None)
@@ -152,7 +170,7 @@ def test_no_cells_give_no_effects() -> None:
 def test_contrasts_of_many_studies_at_once_equal_one_by_one() -> None:
     rng = np.random.default_rng(1)
     k, c = rng.integers(0, 21, (30, 4)), np.array([0.5, 0.5, -0.5, -0.5])
-    low, high = mover_bounds(c, k, 20)
+    low, high = contrast_bounds(c, k, np.full(4, 20))
     p = contrast_p(c, k, np.full(4, 20))
     for i in range(30):
         one = contrast(c, k[i], [20] * 4)

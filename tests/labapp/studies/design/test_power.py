@@ -23,15 +23,20 @@ def question(n: int = 50, rates=RATES, **values) -> Question:
 
 def test_the_example_shows_086_for_world_and_039_for_behavior_at_50_a_cell():
     world, behavior, interaction = design_power(question()).effects
-    assert world.powers[0] == pytest.approx(0.86, abs=0.005)
-    assert behavior.powers[0] == pytest.approx(0.39, abs=0.005)
+    assert world.formula == pytest.approx(0.86, abs=0.005)
+    assert behavior.formula == pytest.approx(0.39, abs=0.005)
     assert world.effect == pytest.approx(0.18)
     assert (interaction.effect, interaction.powers[0]) == (pytest.approx(-0.12), pytest.approx(0.17, abs=0.01))
 
 
-def test_the_simulation_of_the_pages_own_interval_agrees_within_two_points():
+def test_drawn_studies_agree_with_the_formula_within_two_points_at_50_a_cell():
     for effect in design_power(question()).effects:
-        assert effect.simulated == pytest.approx(effect.powers[0], abs=0.02)
+        assert effect.powers[0] == pytest.approx(effect.formula, abs=0.02)
+
+
+def test_the_formula_promises_too_much_with_ten_trials_and_is_not_the_figure_shown():
+    world = design_power(question(n=10)).effects[0]
+    assert world.formula - world.powers[0] > 0.03
 
 
 def test_every_pair_of_arms_has_its_exact_power():
@@ -45,7 +50,7 @@ def test_power_grows_along_the_curve_and_passes_through_the_planned_number():
     world = design_power(question()).effects[0]
     ns, powers = zip(*world.curve, strict=True)
     assert 50 in ns
-    assert list(powers) == sorted(powers)
+    assert list(powers) == pytest.approx(sorted(powers), abs=0.02)  # drawn, so not quite smooth
     assert world.needed is not None
     assert dict(design_power(question(n=world.needed)).effects[0].curve)[world.needed] >= 0.8
 
@@ -102,7 +107,7 @@ def test_curves_end_beyond_the_planned_number():
 
 
 def test_a_large_design_is_planned_by_the_normal_formula_without_a_jump():
-    pairs = [{p.key: p for p in design_power(question(n=n)).pairs}["A10:C30"] for n in (150, 151, 1000)]
-    assert pairs[1].powers[0] == pytest.approx(pairs[0].powers[0], abs=0.03)
+    pairs = [{p.key: p for p in design_power(question(n=n)).pairs}["A10:C30"] for n in (200, 201, 1000)]
+    assert pairs[1].powers[0] == pytest.approx(pairs[0].powers[0], abs=0.02)
     assert pairs[2].powers[0] > 0.99
     assert pairs[2].detectable < pairs[1].detectable < 0.2
