@@ -24,7 +24,7 @@ def looks_cards(looks: LooksCard | None, theme: str) -> list[Any]:
         _verdict(looks),
         _track(looks),
         _table(looks),
-        graph("looks-figure", looks_figure(looks.comparisons, theme)),
+        html.Div(graph("looks-figure", looks_figure(looks.comparisons, theme)), className=_figure_class(looks)),
         html.Ul([html.Li(text) for text in looks.notes], className="looks-notes soft small"),
         html.Details([html.Summary("The same from the exported rows"), html.Pre(looks.command)]),
     ]
@@ -37,6 +37,11 @@ def looks_figure(comparisons: Sequence[LookedComparison], theme: str) -> Any:
     if looked:
         return figures.look_paths(looked, theme_name=theme)
     return figures.course_paths([c.path for c in comparisons if isinstance(c.path, CoursePath)], theme_name=theme)
+
+
+def _figure_class(looks: LooksCard) -> str:
+    """Several panels keep a width that can be read: on a phone they scroll sideways."""
+    return "looks-panels" if len(looks.comparisons) > 1 else ""
 
 
 def _verdict(looks: LooksCard) -> html.P:

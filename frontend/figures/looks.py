@@ -54,13 +54,17 @@ def _panels(labels: Sequence[str], unit: str, colors: Theme) -> go.Figure:
     shared = blank(colors, height=HEAD + PANEL_HEIGHT * rows, showlegend=False).layout
     figure.update_layout(template="none", **{name: shared[name] for name in _SHARED})
     axis = {"gridcolor": colors.grid, "linecolor": colors.grid, "automargin": True}
-    figure.update_xaxes(**axis, zeroline=False, showgrid=False, nticks=6, title_font_size=13)
-    figure.update_yaxes(**axis, zeroline=True, zerolinecolor=colors.zero, nticks=6, title_font_size=13)
-    figure.update_yaxes(title=unit, col=1)
+    figure.update_xaxes(**axis, zeroline=False, showgrid=False, nticks=6)
+    figure.update_yaxes(**axis, zeroline=True, zerolinecolor=colors.zero, nticks=6)
+    figure.update_yaxes(title=_title(unit), col=1)
     for column in range(1, columns + 1):
-        figure.update_xaxes(title="blocks", row=ceil((len(labels) - column + 1) / columns) or 1, col=column)
+        figure.update_xaxes(title=_title("blocks"), row=ceil((len(labels) - column + 1) / columns) or 1, col=column)
     figure.update_annotations(font={"size": 13, "color": colors.text})
     return figure
+
+
+def _title(text: str) -> dict[str, object]:
+    return {"text": text, "font": {"size": 13}, "standoff": 6}
 
 
 _SHARED = ("paper_bgcolor", "plot_bgcolor", "font", "margin", "height", "showlegend")

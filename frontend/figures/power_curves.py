@@ -11,10 +11,11 @@ FEW_CURVES = 4
 
 
 class PowerCurve(NamedTuple):
-    """Power of one comparison at rising numbers of trials per arm."""
+    """Power of one comparison at rising numbers of trials per arm; `beside` is drawn faintly, in the same colour."""
 
     label: str
     points: tuple[tuple[int, float], ...]
+    beside: tuple[tuple[int, float], ...] = ()
 
 
 def power_curves(
@@ -39,12 +40,26 @@ def power_curves(
                 hovertemplate="%{fullData.name}<br>%{x} trials per arm: power %{y:.2f}<extra></extra>",
             )
         )
+        if curve.beside:
+            figure.add_trace(_beside(curve, look.color))
     figure.add_hline(y=target, line={"color": colors.zero, "width": 1, "dash": "dot"})
     if planned:
         _planned_line(figure, planned, colors)
     figure.update_xaxes(title="trials per arm", rangemode="tozero")
     figure.update_yaxes(range=[0, 1.02], title="power", tickformat=".1f")
     return figure
+
+
+def _beside(curve: PowerCurve, color: str) -> go.Scatter:
+    return go.Scatter(
+        mode="lines",
+        x=[n for n, _ in curve.beside],
+        y=[power for _, power in curve.beside],
+        line={"color": color, "dash": "dot", "width": 1},
+        opacity=0.6,
+        showlegend=False,
+        hovertemplate=f"{curve.label}, one look at the end<br>%{{x}} trials per arm: power %{{y:.2f}}<extra></extra>",
+    )
 
 
 def _planned_line(figure: go.Figure, planned: int, colors: Theme) -> None:

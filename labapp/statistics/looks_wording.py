@@ -6,6 +6,7 @@ from typing import NamedTuple
 from labapp.statistics.looks import Course, Judged, Rule
 from labapp.statistics.wording import capitalised, points
 
+FEW = 3  # comparisons named one by one
 STOP, GO_ON = "stop", "go on"
 HIDDEN_OPEN = "Go on unless the PI says otherwise: comparisons that stay hidden may be open."
 
@@ -57,6 +58,8 @@ def _go_on(judged: Sequence[Judged], rule: Rule, finished: int) -> str:
     crossed = [j for j in judged if j.crossed]
     if not crossed:
         return f"Go on: no boundary crossed up to look {len(reached)}."
+    if len(crossed) > FEW:
+        return f"Go on: {len(crossed)} of {len(judged)} comparisons are decided. The others are open."
     decided = "; ".join(f"{j.comparison.label} is decided, at look {j.crossed.number}" for j in crossed if j.crossed)
     return f"Go on: {decided}. The other comparisons are open."
 

@@ -18,8 +18,9 @@ from labapp.live.trials import study_changed
 from labapp.studies import amendments
 from labapp.studies.design.plan import AnalysisPlan, PlanError
 from labapp.studies.design.power import design_power
-from labapp.studies.design.selectors import design_problems, study_question
+from labapp.studies.design.selectors import design_problems, study_plan, study_question
 from labapp.studies.design.services import plan_update
+from labapp.studies.design.stopping import stopping_power
 from labapp.studies.deviations import study_deviations
 from labapp.studies.models import PolicyArm, Study
 from labapp.studies.verification import study_verify, verification_facts
@@ -63,7 +64,7 @@ class StudyPlan(StudyView):
 
 def plan_facts(study: Study) -> dict[str, Any]:
     question = study_question(study)
-    report = design_power(question)
+    report, stopped = design_power(question), stopping_power(question, study_plan(study))
     return {
         "plan": study.analysis_plan,
         "trials_per_arm": dict(question.groups),
@@ -71,6 +72,7 @@ def plan_facts(study: Study) -> dict[str, Any]:
         "effects": [comparison._asdict() for comparison in report.effects],
         "pairs": [comparison._asdict() for comparison in report.pairs],
         "margins": [claim._asdict() for claim in report.claims],
+        "under_stopping_rule": [row._asdict() for row in stopped],
         "problems": design_problems(study),
     }
 

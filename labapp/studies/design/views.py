@@ -1,5 +1,6 @@
 """The design page: a draft is edited here, a locked study shows its design and takes amendments."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,11 +21,12 @@ from labapp.live.trials import study_changed
 from labapp.policies.models import Policy
 from labapp.results.arms import study_arms
 from labapp.studies import amendments
-from labapp.studies.design import drafts, forms, selectors, wording
+from labapp.studies.design import drafts, forms, selectors, stopping_wording, wording
 from labapp.studies.design.amend_forms import AmendForm, NoteForm, TimeLimitForm, TrialsForm, WithdrawForm
 from labapp.studies.design.plan import AnalysisPlan
 from labapp.studies.design.power import Power, Question, Report, design_power
 from labapp.studies.design.services import Design, DraftConflict
+from labapp.studies.design.stopping import Stopped, stopping_power
 from labapp.studies.deviations import study_deviations
 from labapp.studies.forms import PRESETS
 from labapp.studies.models import Study
@@ -245,16 +247,21 @@ def power(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def power_panel(request: HttpRequest, question: Question, plan: AnalysisPlan) -> HttpResponse:
-    report = design_power(question)
+    report, stopped = design_power(question), stopping_power(question, plan)
     context = {
         "question": question,
         "report": report,
         "are_pairs_open": not report.effects or any(row.is_primary for row in report.pairs),
         "sentences": [wording.power_sentence(row, question.trials) for row in told(report)],
         "claims": [wording.claim_sentence(claim) for claim in report.claims],
-        "stopping": wording.stopping_sentence(plan, question.trials),
+        "stopping": stopping_wording.stopping_sentence(plan, question.trials),
         "cautions": wording.cautions(report),
-        "figures": power_figures(question, report),
+        "figures": power_figures(question, report, stopped),
+        "plan": plan,
+        "rule": stopping_wording.rule_words(plan),
+        "stopped": stopped,
+        "stopped_sentences": stopping_wording.stopped_sentences(stopped, plan, question.trials),
+        "family_caution": stopping_wording.family_caution(stopped, plan),
     }
     return render(request, "studies/design/_power.html", context)
 
@@ -264,16 +271,18 @@ def told(report: Report) -> list[Power]:
     return [row for row in (*report.effects, *report.pairs) if row in report.effects or row.is_primary]
 
 
-def power_figures(question: Question, report: Report) -> dict[str, dict[str, Any]]:
-    """Both figures in both themes, as the page's script draws them."""
-    drawn = {"effects": report.effects, "pairs": report.pairs}
+def power_figures(question: Question, report: Report, stopped: Sequence[Stopped]) -> dict[str, dict[str, Any]]:
+    """The figures in both themes, as the page's script draws them."""
+    fixed = {row.key: row.curve for row in (*report.effects, *report.pairs)}
+    drawn = {
+        "effects": [PowerCurve(row.label, row.curve) for row in report.effects],
+        "pairs": [PowerCurve(row.label, row.curve) for row in report.pairs],
+        "stopping": [PowerCurve(row.label, row.curve, fixed.get(row.key, ())) for row in stopped],
+    }
     return {
         name: {
-            theme: power_curves(
-                [PowerCurve(row.label, row.curve) for row in rows], planned=question.trials, theme_name=theme
-            ).to_plotly_json()
-            for theme in THEMES
+            theme: power_curves(curves, planned=question.trials, theme_name=theme).to_plotly_json() for theme in THEMES
         }
-        for name, rows in drawn.items()
-        if rows
+        for name, curves in drawn.items()
+        if curves
     }
