@@ -22,7 +22,7 @@ def simulated_cards(content: SimulatedCard | None, confidence: float, theme: str
     note = html.A(content.about, href=content.href) if content.href else content.about
     percent = f"{100 * confidence:g} %"
     inside = [
-        graph("sim-beside-real", figures.sim_beside_real(content.figure_pairs, theme_name=theme)),
+        html.Div(graph("sim-beside-real", _figure(content, theme)), className="beside-panels"),
         html.Div(html.Ul([html.Li(text) for text in content.sentences]), className="effects-list"),
         beside_table([line for line in content.lines if line.pair.real.group in content.figure_groups], "beside-table"),
         *_folded(content),
@@ -47,18 +47,24 @@ def beside_table(lines: Sequence[BesideLine], identifier: str) -> html.Div:
         [html.Th("Arm", scope="col"), html.Th("Conditions", scope="col")]
         + [html.Th(name, scope="col", className="number") for name in names]
     )
-    rows, arms = [], [line.pair.real.arm for line in lines]
-    for arm in dict.fromkeys(arms):
-        own = [line for line in lines if line.pair.real.arm == arm]
-        rows += [_row(line, arm if number == 0 else "", len(own)) for number, line in enumerate(own)]
+    rows, before = [], ""
+    for line in lines:
+        rows.append(_row(line, is_first=line.pair.real.arm != before))
+        before = line.pair.real.arm
     table = html.Table([html.Thead(head), html.Tbody(rows)], id=identifier, className="results-table")
     return html.Div(table, className="table-scroll")
 
 
-def _row(line: BesideLine, arm: str, span: int) -> html.Tr:
-    first = [html.Th(html.Span(arm, className="strong"), scope="row", rowSpan=span)] if arm else []
+def _figure(content: SimulatedCard, theme: str) -> Any:
+    return figures.sim_beside_real(content.figure_pairs, theme_name=theme)
+
+
+def _row(line: BesideLine, is_first: bool) -> html.Tr:
+    """An arm is named in its first row only; who listens to the table hears it in each."""
+    arm = line.pair.real.arm
+    name = html.Th(html.Span(arm, className="strong" if is_first else "visually-hidden"), scope="row")
     cells = [_rate(line.pair.simulated, line.simulated_href), _rate(line.pair.real, line.real_href), _difference(line)]
-    return html.Tr([*first, html.Td(line.pair.real.group), *cells], className="first-of-arm" if arm else "")
+    return html.Tr([name, html.Td(line.pair.real.group), *cells], className="first-of-arm" if is_first else "")
 
 
 def _rate(point: RatePoint, href: str) -> html.Td:
@@ -74,9 +80,13 @@ def _difference(line: BesideLine) -> html.Td:
     if line.points is None:
         return html.Td("", className="number")
     is_clear = line.low > 0 or line.high < 0
-    number = html.Span(f"{line.points:+.1f}", className="strong" if is_clear else "")
-    bounds = html.Span(f" {line.low:+.1f} to {line.high:+.1f}", className="faint small")
+    number = html.Span(_signed(line.points), className="strong" if is_clear else "")
+    bounds = html.Span(f" {_signed(line.low)} to {_signed(line.high)}", className="faint small")
     return html.Td([number, bounds], className="number")
+
+
+def _signed(points: float) -> str:
+    return f"{points:+.1f}".replace("-", "−")
 
 
 def _folded(content: SimulatedCard) -> list[Any]:

@@ -9,6 +9,7 @@ from frontend.figures.data import RatePair, RatePoint
 from frontend.figures.theme import Theme, blank, mark, nothing_yet, theme
 
 RANGE = [-0.03, 1.03]
+TICKS = [0, 0.5, 1]
 
 
 def sim_beside_real(pairs: Sequence[RatePair], *, theme_name: str = "light") -> go.Figure:
@@ -34,14 +35,15 @@ def sim_beside_real(pairs: Sequence[RatePair], *, theme_name: str = "light") -> 
 
 def _layout(colors: Theme) -> dict[str, object]:
     """The theme's layout without its axes: every panel has its own."""
-    layout = blank(colors, height=420).layout.to_plotly_json()
+    layout = blank(colors, height=380).layout.to_plotly_json()
     kept = {name: value for name, value in layout.items() if not name.startswith(("xaxis", "yaxis"))}
-    return kept | {"legend": {"orientation": "h", "y": 1.1, "yanchor": "bottom", "x": 0}, "margin": {"t": 90, "b": 52}}
+    legend = {"orientation": "h", "y": 1.12, "yanchor": "bottom", "x": 0}
+    return kept | {"legend": legend, "margin": {"t": 70, "b": 48, "l": 56, "r": 12}}
 
 
 def _axes(figure: go.Figure, column: int, colors: Theme) -> None:
     look = {"range": RANGE, "tickformat": ".0%", "gridcolor": colors.grid, "zeroline": False, "automargin": True}
-    look |= {"linecolor": colors.grid, "constrain": "domain", "nticks": 6}
+    look |= {"linecolor": colors.grid, "constrain": "domain", "tickvals": TICKS, "tickangle": 0}
     figure.update_xaxes(title="in simulation", row=1, col=column, **look)
     title = "in real trials" if column == 1 else None
     anchor = "x" if column == 1 else f"x{column}"

@@ -5,8 +5,12 @@ from collections.abc import Callable
 from django.utils import timezone
 
 from labapp.accounts.models import Role, User
+from labapp.evaluations.params import EvaluateOptions
+from labapp.evaluations.services import study_evaluate
 from labapp.policies.models import Policy
 from labapp.reproduction.chain import Chain
+from labapp.reproduction.jobs import Job
+from labapp.runs.models import Run
 from labapp.studies.automatic import Tally, auto_operate
 from labapp.studies.design.plan import EFFECTS, AnalysisPlan
 from labapp.studies.design.services import plan_update
@@ -46,6 +50,22 @@ def study_ensure(chain: Chain) -> Study:
     if study.status == Study.Status.DRAFT:
         study = study_lock(study=study, actor=chain.actor, now=timezone.now())
     return study
+
+
+def evaluation_job(chain: Chain, study: Study) -> Job:
+    """The arms rolled out in the measured world, from the very starts of the trials that were run."""
+    options = EvaluateOptions(amount="run", seed=chain.preset.seed)
+
+    def find_run() -> Run | None:
+        newest = study.evaluations.select_related("run").first()
+        return newest.run if newest else None
+
+    return Job(
+        title="policies in simulation",
+        find_run=find_run,
+        is_ready=lambda: study.evaluations.filter(ready_at__isnull=False).exists(),
+        launch=lambda: study_evaluate(actor=chain.actor, study=study, world=chain.world("grounded"), options=options),
+    )
 
 
 def slots_planned(study: Study, blocks: int | None) -> int:

@@ -176,9 +176,15 @@ def agreement_sentence(group: str, found: Agreement) -> str:
     r = f"Pearson r = {found.r:.2f}".replace("-", "−")
     if found.low is None:
         return f"{start} {r} (too few arms for an interval), {violation}."
-    interval = f"{level(found.confidence)} interval {found.low:.2f} to {found.high:.2f}".replace("-", "−")
+    interval = f"{level(found.confidence)} interval {_bound(found.low)} to {_bound(found.high)}"
     claim = "" if found.low > 0 else "; so few arms do not show that simulation foretells the trials"
     return f"{start} {r} ({interval}), {violation}{claim}."
+
+
+def _bound(r: float) -> str:
+    """A bound of r; one that only rounding makes 1 keeps a third digit."""
+    digits = 2 if abs(round(r, 2)) < 1 else 3
+    return f"{r:.{digits}f}".replace("-", "−")
 
 
 def _notes(

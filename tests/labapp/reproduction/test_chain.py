@@ -10,7 +10,7 @@ from labapp.reproduction import jobs
 from labapp.reproduction.chain import Chain
 from labapp.reproduction.jobs import Job, JobFailed, carry_out
 from labapp.reproduction.presets import PRESETS
-from labapp.reproduction.study import automation_user, slots_planned, study_ensure
+from labapp.reproduction.study import automation_user, evaluation_job, slots_planned, study_ensure
 from labapp.runs.models import Run
 from labapp.studies.models import Study
 from tests.labapp import builders
@@ -130,3 +130,27 @@ def test_the_part_that_is_run_holds_whole_blocks(chain):
     study = study_ensure(chain)
     assert slots_planned(study, 24) == 24 * 5
     assert slots_planned(study, None) == 250
+
+
+def test_after_the_trials_the_arms_are_evaluated_in_the_measured_world(chain):
+    make_ready(chain)
+    study = study_ensure(chain)
+    world = builders.world(chain.cell, chain.name("grounded-world"), is_grounded=True)
+    slot = study.slots.first()
+    at = {"started_at": timezone.now(), "confirmed_at": timezone.now()}
+    study.trials.create(
+        slot=slot,
+        arm=slot.arm,
+        condition=slot.condition,
+        status="confirmed",
+        is_success=True,
+        operator=chain.actor,
+        **at,
+    )
+    job = evaluation_job(chain, study)
+    for _ in range(2):
+        job.advance()
+    made = study.evaluations.get()
+    assert (made.world, made.policies.count(), job.is_done) == (world, 5, False)
+    (condition,) = made.conditions.all()
+    assert [start["seed"] for start in condition.starts] == [slot.seed]
