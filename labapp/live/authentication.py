@@ -33,6 +33,7 @@ class IsAgent(BasePermission):
 
 class AgentScheme(OpenApiAuthenticationExtension):
     target_class = AgentAuthentication
+    match_subclasses = True
     name = "agent"
 
     def get_security_definition(self, auto_schema: object) -> dict[str, str]:

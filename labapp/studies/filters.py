@@ -1,13 +1,34 @@
-"""Filters of trial lists; the URL's query is a permalink."""
+"""Filters and order of trial lists; the URL's query is a permalink."""
+
+from typing import Any
 
 import django_filters
 from django import forms
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Case, Exists, F, IntegerField, OuterRef, QuerySet, Value, When
+from django.db.models.functions import Coalesce, NullIf
 
+from labapp.accounts.models import User
 from labapp.studies.browser.models import TrialFlag, TrialNote
-from labapp.studies.models import FailureMode, Study, Trial
+from labapp.studies.models import FailureMode, Stage, Study, Trial
 
 OUTCOMES = [("success", "success"), ("failure", "any failure"), *FailureMode.choices]
+DEFAULT_ORDER = ("started_at", "pk")
+STAGE_ORDER = Case(
+    *(When(furthest_stage=stage, then=Value(order)) for order, stage in enumerate(Stage.values)),
+    output_field=IntegerField(),
+)
+# Word in the query -> what is sorted by; "-" before the word turns it round. Trials without a value come last.
+SORTS: dict[str, Any] = {
+    "trial": F("slot__position"),
+    "code": F("arm__code"),
+    "condition": F("condition__order"),
+    "object": F("slot__object__label"),
+    "outcome": F("is_success"),
+    "stage": STAGE_ORDER,
+    "time": F("duration_s"),
+    "operator": Coalesce(F("operator__username"), NullIf(F("operator_label"), Value(""))),
+    "started": F("started_at"),
+}
 
 
 class WordsFilter(django_filters.BaseInFilter, django_filters.CharFilter):
@@ -15,16 +36,26 @@ class WordsFilter(django_filters.BaseInFilter, django_filters.CharFilter):
 
 
 class TrialFilter(django_filters.FilterSet):
-    """Arm (by code), condition, status, outcome, flag. Words in the query, never row numbers."""
+    """What may be asked of a list, and its order. Words in the query, never row numbers; arms by their codes."""
 
     arm = django_filters.ChoiceFilter(field_name="arm__code", label="Code", empty_label="All codes")
     condition = django_filters.ChoiceFilter(
         field_name="condition__slug", label="Condition", empty_label="All conditions"
     )
+    object = django_filters.ChoiceFilter(field_name="slot__object__name", label="Object", empty_label="All objects")
+    arms = WordsFilter(field_name="arm__code", lookup_expr="in", widget=forms.HiddenInput)
     conditions = WordsFilter(field_name="condition__slug", lookup_expr="in", widget=forms.HiddenInput)
     status = django_filters.ChoiceFilter(choices=Trial.Status.choices, label="Status", empty_label="Any status")
     outcome = django_filters.ChoiceFilter(
         choices=OUTCOMES, method="by_outcome", label="Outcome", empty_label="Any outcome"
+    )
+    stage = django_filters.ChoiceFilter(
+        field_name="furthest_stage", choices=Stage.choices, label="Furthest stage", empty_label="Any stage"
+    )
+    reached = django_filters.ChoiceFilter(choices=Stage.choices, method="by_reached", widget=forms.HiddenInput)
+    until = django_filters.IsoDateTimeFilter(field_name="confirmed_at", lookup_expr="lte", widget=forms.HiddenInput)
+    operator = django_filters.ChoiceFilter(
+        field_name="operator__username", label="Operator", empty_label="All operators"
     )
     flag = django_filters.ChoiceFilter(
         choices=[("any", "any flag"), ("note", "any note"), *TrialFlag.Label.choices],
@@ -33,6 +64,12 @@ class TrialFilter(django_filters.FilterSet):
         empty_label="Flagged or not",
     )
     block = django_filters.NumberFilter(field_name="slot__block", label="Block", widget=forms.HiddenInput)
+    sort = django_filters.ChoiceFilter(
+        choices=[(sign + word, word) for word in SORTS for sign in ("", "-")],
+        method="by_sort",
+        label="Order",
+        widget=forms.HiddenInput,
+    )
 
     class Meta:
         model = Trial
@@ -42,11 +79,18 @@ class TrialFilter(django_filters.FilterSet):
         super().__init__(*args, **kwargs)
         self.filters["arm"].extra["choices"] = [(arm.code, arm.code) for arm in study.arms.all()]
         self.filters["condition"].extra["choices"] = list(study.conditions.values_list("slug", "label"))
+        objects = study.cell.cell_objects.all() if study.cell else []
+        self.filters["object"].extra["choices"] = [(thing.name, thing.label) for thing in objects]
+        self.filters["operator"].extra["choices"] = [(name, name) for name in operators(study)]
 
     def by_outcome(self, trials: QuerySet[Trial], name: str, value: str) -> QuerySet[Trial]:
         if value in ("success", "failure"):
             return trials.filter(is_success=value == "success")
         return trials.filter(failure_mode=value)
+
+    def by_reached(self, trials: QuerySet[Trial], name: str, value: str) -> QuerySet[Trial]:
+        """Trials that got to this stage or further."""
+        return trials.filter(furthest_stage__in=Stage.values[Stage.values.index(value) :])
 
     def by_flag(self, trials: QuerySet[Trial], name: str, value: str) -> QuerySet[Trial]:
         model = TrialNote if value == "note" else TrialFlag
@@ -54,3 +98,15 @@ class TrialFilter(django_filters.FilterSet):
         if value in TrialFlag.Label.values:
             there = there.filter(label=value)
         return trials.filter(Exists(there))
+
+    def by_sort(self, trials: QuerySet[Trial], name: str, value: str) -> QuerySet[Trial]:
+        """Trials with the same value keep the order in which they began."""
+        key = SORTS[value.removeprefix("-")]
+        order = key.desc(nulls_last=True) if value.startswith("-") else key.asc(nulls_last=True)
+        return trials.order_by(order, *DEFAULT_ORDER)
+
+
+def operators(study: Study) -> QuerySet[User]:
+    """Names of those who ran trials of a study; one look into an index for each person of the lab."""
+    theirs = Trial.objects.filter(study=study, operator=OuterRef("pk"))
+    return User.objects.filter(Exists(theirs)).order_by("username").values_list("username", flat=True)

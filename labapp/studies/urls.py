@@ -3,6 +3,7 @@
 from django.urls import path
 
 from labapp.studies import api, views
+from labapp.studies.browser import lists
 from labapp.studies.browser import urls as browser
 from labapp.studies.design import urls as design
 from labapp.studies.importing import urls as importing
@@ -17,8 +18,8 @@ urlpatterns = [
     path("studies/<slug:slug>/unblind/", views.unblind, name="unblind"),
     path("studies/<slug:slug>/finish/", views.finish, name="finish"),
     path("studies/<slug:slug>/console/", views.console, name="console"),
-    path("studies/<slug:slug>/trials/", views.trial_list, name="trials"),
-    path("studies/<slug:slug>/trials.csv", views.trial_csv, name="trials_csv"),
+    path("studies/<slug:slug>/trials/", lists.trial_list, name="trials"),
+    path("studies/<slug:slug>/trials.csv", lists.trial_csv, name="trials_csv"),
     path("studies/<slug:slug>/trials/<uuid:trial_id>/", views.trial, name="trial"),
     path("studies/<slug:slug>/trials/<uuid:trial_id>/correct/", views.trial_correct, name="trial_correct"),
     path("studies/<slug:slug>/trials/<uuid:trial_id>/series/", views.series, name="series"),

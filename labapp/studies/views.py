@@ -1,15 +1,12 @@
 """Pages of studies: list, design, lock, unblind, trials, one trial, the operator console."""
 
-import csv
-from collections.abc import Iterator
 from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
 from django.core.exceptions import ValidationError
-from django.core.paginator import Paginator
-from django.db.models import Count, Q, QuerySet
-from django.http import HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
+from django.db.models import Count, Q
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.csrf import ensure_csrf_cookie
@@ -24,13 +21,9 @@ from labapp.live.views import camera_views
 from labapp.studies import services, trials
 from labapp.studies.browser.attributions import trial_attributions
 from labapp.studies.browser.neighbours import neighbours
-from labapp.studies.browser.remarks import with_remark_counts
-from labapp.studies.browser.saved import filter_query, filters_for
 from labapp.studies.browser.timeline import trial_events, visible_events
 from labapp.studies.browser.views import remarks_context
 from labapp.studies.console import console_choices, console_state
-from labapp.studies.export import trial_rows
-from labapp.studies.filters import TrialFilter
 from labapp.studies.forms import PRESETS, OutcomeForm, ReasonForm, StudyForm
 from labapp.studies.models import Study, Trial
 from labapp.studies.recording import Recording, RecordingMissing
@@ -38,7 +31,6 @@ from labapp.studies.selectors import sees_policies, slots_open, studies_at_rig, 
 from labapp.studies.series import trial_series
 from labapp.studies.sessions import CHECKLIST
 
-PAGE_SIZE = 50
 TRIAL_ROWS = ("study", "slot__object", "arm", "condition", "operator")
 
 
@@ -124,46 +116,6 @@ def changed(request: HttpRequest, slug: str, service: Any, done: str, *, reason:
         messages.success(request, done)
         study_changed(found)
     return redirect(found)
-
-
-@require_safe
-@role_required(*EVERYONE)
-def trial_list(request: HttpRequest, slug: str) -> HttpResponse:
-    found = get_object_or_404(Study, slug=slug)
-    chosen = filtered(request, found)
-    page = Paginator(with_remark_counts(chosen.qs), PAGE_SIZE).get_page(request.GET.get("page"))
-    query = request.GET.copy()
-    query.pop("page", None)
-    context = {"study": found, "filter": chosen, "page": page, "query": query.urlencode()}
-    context |= {"saved_filters": filters_for(found, request.user), "kept_query": filter_query(found, query.urlencode())}
-    return render(request, "studies/trials.html", context | {"sees_policies": sees_policies(request.user, found)})
-
-
-@require_safe
-@role_required(*EVERYONE)
-def trial_csv(request: HttpRequest, slug: str) -> StreamingHttpResponse:
-    """The filtered trials; policies are named only for those who may know them."""
-    found = get_object_or_404(Study, slug=slug)
-    rows = trial_rows(filtered(request, found).qs, with_policies=sees_policies(request.user, found))
-    headers = {"Content-Disposition": f'attachment; filename="{found.slug}-trials.csv"'}
-    return StreamingHttpResponse(csv_lines(rows), content_type="text/csv; charset=utf-8", headers=headers)
-
-
-class Echo:
-    """A file of which the csv writer gets back what it writes."""
-
-    def write(self, text: str) -> str:
-        return text
-
-
-def csv_lines(rows: Iterator[list[Any]]) -> Iterator[str]:
-    writer = csv.writer(Echo())
-    return (writer.writerow(row) for row in rows)
-
-
-def filtered(request: HttpRequest, found: Study) -> TrialFilter:
-    rows: QuerySet[Trial] = found.trials.select_related(*TRIAL_ROWS).order_by("started_at", "pk")
-    return TrialFilter(request.GET, rows, study=found)
 
 
 @require_safe

@@ -1,6 +1,7 @@
 """The trials before and after one, within a filter."""
 
 from dataclasses import dataclass
+from uuid import UUID
 
 from django.db.models import Q, QuerySet
 from django.http import QueryDict
@@ -22,17 +23,33 @@ class Neighbours:
 
 
 def neighbours(trial: Trial, query: str) -> Neighbours:
-    """By start (server's clock) and key, so that trials of the same instant keep an order."""
+    """In the filter's order; without one by start (server's clock), then key: trials of one instant keep an order."""
     kept = filter_query(trial.study, query)
     rows = filtered(trial, kept)
-    before = rows.filter(Q(started_at__lt=trial.started_at) | Q(started_at=trial.started_at, pk__lt=trial.pk))
-    after = rows.filter(Q(started_at__gt=trial.started_at) | Q(started_at=trial.started_at, pk__gt=trial.pk))
+    if "sort" in QueryDict(kept):
+        return among(list(rows.values_list("pk", flat=True)), trial, kept)
+    here = trial.started_at
+    before = rows.filter(Q(started_at__lt=here) | Q(pk__lt=trial.pk), started_at__lte=here)
+    after = rows.filter(Q(started_at__gt=here) | Q(pk__gt=trial.pk), started_at__gte=here)
     return Neighbours(
         previous=before.order_by("-started_at", "-pk").first(),
         next=after.order_by("started_at", "pk").first(),
         number=before.count() + 1,
         count=rows.count(),
         query=kept,
+    )
+
+
+def among(keys: list[UUID], trial: Trial, query: str) -> Neighbours:
+    """Its place among the filter's sorted keys; one that the filter does not hold stands before them all."""
+    at = keys.index(trial.pk) if trial.pk in keys else -1
+    around = Trial.objects.select_related("study").in_bulk([*keys[max(0, at - 1) : max(0, at)], *keys[at + 1 : at + 2]])
+    return Neighbours(
+        previous=around.get(keys[at - 1]) if at > 0 else None,
+        next=around.get(keys[at + 1]) if at + 1 < len(keys) else None,
+        number=at + 1,
+        count=len(keys),
+        query=query,
     )
 
 

@@ -6,8 +6,6 @@ from uuid import UUID
 
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import transaction
-from django.db.models import Count, IntegerField, OuterRef, QuerySet, Subquery
-from django.db.models.functions import Coalesce
 
 from labapp.accounts.models import User
 from labapp.studies.browser.blinding import check_text
@@ -72,16 +70,6 @@ def remarks_of(trial: Trial) -> list[Remark]:
         *trial.trialnotes.filter(deleted_at=None).select_related("author"),
     ]
     return sorted(found, key=lambda remark: (remark.time_s is not None, remark.time_s or 0.0, remark.created_at))
-
-
-def with_remark_counts(trials: QuerySet[Trial]) -> QuerySet[Trial]:
-    """Each trial with ``flag_count`` and ``note_count``."""
-    return trials.annotate(flag_count=_count(TrialFlag), note_count=_count(TrialNote))
-
-
-def _count(model: type[T]) -> Coalesce:
-    rows = model.objects.filter(trial=OuterRef("pk"), deleted_at=None).order_by().values("trial")
-    return Coalesce(Subquery(rows.annotate(n=Count("pk")).values("n"), output_field=IntegerField()), 0)
 
 
 def _own(model: type[T], remark_id: UUID, actor: User) -> T:
