@@ -43,7 +43,10 @@ class Row:
 
 @dataclass(frozen=True)
 class ComparisonLine:
-    """Two arms compared: difference in points with interval, p-value adjusted for all pairs; None without trials."""
+    """Two arms compared: difference in points with interval, p-value adjusted for all pairs; None without trials.
+
+    `more` says how many more trials per arm would show the difference, or that it is shown.
+    """
 
     first: str
     second: str
@@ -51,6 +54,8 @@ class ComparisonLine:
     low: float | None
     high: float | None
     adjusted_p: float | None
+    href: str = ""
+    more: str = ""
 
 
 @dataclass(frozen=True)
@@ -67,6 +72,7 @@ class PairedLine:
     high: float
     p: float
     sentence: str
+    href: str = ""
 
 
 @dataclass(frozen=True)
@@ -145,6 +151,7 @@ class Content:
     effects_missing: str = ""
     comparisons: tuple[ComparisonLine, ...] = ()
     comparison_test: str = ""
+    comparison_note: str = ""
     margins: tuple[str, ...] = ()
     paired: tuple[PairedLine, ...] = ()
     factor_names: tuple[str, str] = ("world", "behavior")

@@ -55,7 +55,8 @@ def _comparisons(content: Content) -> list[Any]:
     if not content.comparisons:
         return []
     note = f"{content.comparison_test} tests, Holm-adjusted; arms that share a letter: no difference shown"
-    table = html.Details([html.Summary("All pairs"), comparisons_table(content.comparisons)])
+    more = html.P(content.comparison_note, className="faint small")
+    table = html.Details([html.Summary("All pairs"), comparisons_table(content.comparisons), more])
     return [card("Arms compared", table, note)]
 
 

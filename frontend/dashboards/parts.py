@@ -7,6 +7,7 @@ from dash import dcc, html
 
 from frontend.dashboards.content import Cell, Choice, ComparisonLine, Content, EffectLine, PairedLine, Row
 
+HEADS = ("points", "interval", "adjusted p", "more trials per arm")
 GRAPH_CONFIG = {"displaylogo": False, "toImageButtonOptions": {"format": "svg", "scale": 2}, "responsive": True}
 
 
@@ -54,16 +55,17 @@ def comparisons_table(lines: Sequence[ComparisonLine]) -> html.Div:
 
     def row(line: ComparisonLine) -> html.Tr:
         if line.points is None:
-            rest = [html.Td("no trials", className="number faint"), html.Td(""), html.Td("")]
+            rest = [html.Td("no trials", className="number faint"), html.Td(""), html.Td(""), html.Td("")]
         else:
             rest = [
                 html.Td(f"{line.points:+.1f}", className="number"),
                 html.Td(f"{line.low:+.1f} to {line.high:+.1f}", className="number"),
                 html.Td("< 0.001" if line.adjusted_p < 0.001 else f"{line.adjusted_p:.3f}", className="number"),
+                html.Td(line.more, className="number"),
             ]
         return html.Tr([html.Td(f"{line.first} − {line.second}"), *rest])
 
-    head = html.Tr([html.Th("Pair"), *[html.Th(h, className="number") for h in ("points", "interval", "adjusted p")]])
+    head = html.Tr([html.Th("Pair"), *[html.Th(h, className="number") for h in HEADS]])
     return html.Div(html.Table([html.Thead(head), html.Tbody([row(line) for line in lines])]), className="table-scroll")
 
 

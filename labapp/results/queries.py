@@ -7,15 +7,17 @@ from django.urls import reverse
 from frontend.dashboards.content import Choice, Content, Counts
 from frontend.dashboards.filters import Filters, format_filters
 from labapp.accounts.models import User
-from labapp.results import analysis, effects
+from labapp.results import analysis, effects, resolving
 from labapp.results.access import current_viewer, sees_names, visible_study
 from labapp.results.arms import Arm, study_arms, study_conditions
 from labapp.results.checks import find_cautions
 from labapp.results.declared import declared_plan, looking_notes, margin_sentences
+from labapp.results.links import TrialLinks
 from labapp.results.looks import looks_card
 from labapp.results.paired import paired_lines
 from labapp.results.simulated import newest, simulated_card, version_facts
 from labapp.results.tallies import OutcomeGroup, outcome_groups, selected_trials, time_groups, version_of
+from labapp.statistics.resolving import ASSUMPTION
 from labapp.studies.deviations import study_deviations
 from labapp.studies.models import Condition, Study, StudyEvent, Trial
 
@@ -74,16 +76,18 @@ def study_content(study: Study, user: User, filters: Filters) -> Content:
     conditions = [c for c in study_conditions(study) if not filters.conditions or c.slug in filters.conditions]
     columns = analysis.table_groups(conditions)
     is_simulated = study.is_simulated or bool(study.cell and study.cell.is_simulated)
-    effect_fields = _effects(arms, conditions, tally, filters.confidence, with_names)
+    links, slugs = TrialLinks(trials_href(study), filters.until), [c.slug for c in conditions]
+    effect_fields = _effects(arms, conditions, tally, filters.confidence, links, with_names)
     times = time_groups(trials)
-    pairs, letters, test = analysis.comparisons(arms, conditions, tally, filters.confidence)
+    pairs, letters, test = analysis.comparisons(arms, conditions, tally, filters.confidence, links)
+    pairs = resolving.pairs_to_resolve(pairs, arms, conditions, tally, filters.confidence)
     rows = analysis.table_rows(
         arms,
         columns,
         tally,
         filters.confidence,
         is_simulated,
-        trials_href(study),
+        links,
         letters,
         analysis.latencies(times),
     )
@@ -107,12 +111,16 @@ def study_content(study: Study, user: User, filters: Filters) -> Content:
         rows=rows,
         comparisons=pairs,
         comparison_test=test,
+        comparison_note=ASSUMPTION,
         margins=margin_sentences(plan, arms, [c.pk for c in conditions], tally) if with_names else (),
-        paired=paired_lines(study, arms, trials, filters.confidence),
-        bars=analysis.rate_points(arms, analysis.summary_groups(conditions), tally, filters.confidence),
-        stages=analysis.stage_curves(arms, tally),
-        modes=analysis.mode_counts(arms, tally),
-        times=analysis.time_curves(arms, times, tally),
+        paired=resolving.paired_to_resolve(
+            paired_lines(study, arms, trials, filters.confidence, lambda pair: links.to(pair, slugs)),
+            filters.confidence,
+        ),
+        bars=analysis.rate_points(arms, analysis.summary_groups(conditions), tally, filters.confidence, links),
+        stages=analysis.stage_curves(arms, conditions, tally, links),
+        modes=analysis.mode_counts(arms, conditions, tally, links),
+        times=analysis.time_curves(arms, conditions, times, tally, links),
         looks=looks,
         simulated=simulated_card(study, evaluation, user, arms, conditions, tally, filters),
         exports=_exports(study, filters, with_looks=looks is not None),
@@ -127,19 +135,24 @@ def trials_href(study: Study) -> str:
 
 
 def _effects(
-    arms: Sequence[Arm], conditions: Sequence[Condition], tally: analysis.Tally, confidence: float, with_names: bool
+    arms: Sequence[Arm],
+    conditions: Sequence[Condition],
+    tally: analysis.Tally,
+    confidence: float,
+    links: TrialLinks,
+    with_names: bool,
 ) -> dict:
     if not with_names:
         return {"effects_missing": HIDDEN_EFFECTS}
     design = effects.find_design(arms)
     if design is None:
         return {"effects_missing": NO_DESIGN}
-    lines, notes = effects.effect_lines(design, tally, conditions, confidence)
+    lines, notes = effects.effect_lines(design, tally, conditions, confidence, links)
     if any(len(cell) > 1 for cell in design.cells):
         notes = (*notes, "Some cells of the design hold several arms; effects add their trials up.")
     return {
-        "effects": lines,
-        "cell_means": effects.cell_means(design, tally, conditions, confidence),
+        "effects": resolving.effects_to_resolve(lines, design, conditions, tally, confidence),
+        "cell_means": effects.cell_means(design, tally, conditions, confidence, links),
         "factor_names": design.names,
         "notes": notes,
     }
