@@ -14,12 +14,18 @@ from labapp.live.agents import TOKEN_SCHEME, agent_of_header
 
 
 class AgentAuthentication(BaseAuthentication):
-    """Puts the agent into ``request.auth``; an agent is no user and can do nothing else."""
+    """Puts the agent into ``request.auth``; an agent is no user and can do nothing else.
 
-    def authenticate(self, request: Request) -> tuple[AnonymousUser, Agent]:
-        agent = agent_of_header(request.META.get("HTTP_AUTHORIZATION", ""))
+    Other headers are left to the other ways, where a view has some.
+    """
+
+    def authenticate(self, request: Request) -> tuple[AnonymousUser, Agent] | None:
+        header = request.META.get("HTTP_AUTHORIZATION", "")
+        if not header.startswith(f"{TOKEN_SCHEME} "):
+            return None
+        agent = agent_of_header(header)
         if agent is None:
-            raise AuthenticationFailed("This address is for agents: send an active agent's token.")
+            raise AuthenticationFailed("This is no active agent's token.")
         return AnonymousUser(), agent
 
     def authenticate_header(self, request: Request) -> str:
@@ -27,13 +33,14 @@ class AgentAuthentication(BaseAuthentication):
 
 
 class IsAgent(BasePermission):
+    message = "This address is for agents: send an active agent's token."
+
     def has_permission(self, request: Request, view: Any) -> bool:
         return isinstance(request.auth, Agent)
 
 
 class AgentScheme(OpenApiAuthenticationExtension):
     target_class = AgentAuthentication
-    match_subclasses = True
     name = "agent"
 
     def get_security_definition(self, auto_schema: object) -> dict[str, str]:

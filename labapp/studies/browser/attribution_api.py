@@ -20,7 +20,6 @@ from labapp.accounts.authentication import TokenAuthentication
 from labapp.accounts.roles import EVERYONE, RESEARCH, has_role
 from labapp.api import ServiceErrorsMixin
 from labapp.cells.models import Agent
-from labapp.live.agents import TOKEN_SCHEME
 from labapp.live.authentication import AgentAuthentication
 from labapp.studies.browser import attributions
 from labapp.studies.browser.attribution import MAX_ROWS, SHARES, Attribution, from_json, from_parquet, thinned
@@ -44,14 +43,6 @@ class ParquetParser(BaseParser):
 
     def parse(self, stream: BinaryIO, media_type: str | None = None, parser_context: Any = None) -> bytes:
         return stream.read(MAX_BYTES + 1)
-
-
-class AgentsToo(AgentAuthentication):
-    """An agent, when one asks; other headers are left to the other ways."""
-
-    def authenticate(self, request: Request) -> Any:
-        is_agent = request.META.get("HTTP_AUTHORIZATION", "").startswith(f"{TOKEN_SCHEME} ")
-        return super().authenticate(request) if is_agent else None
 
 
 class ReadsOrAttaches(BasePermission):
@@ -91,7 +82,7 @@ class AttributionInput(serializers.Serializer):
 
 
 class AttributionView(ServiceErrorsMixin, APIView):
-    authentication_classes = [TokenAuthentication, SessionAuthentication, AgentsToo]
+    authentication_classes = [TokenAuthentication, SessionAuthentication, AgentAuthentication]
     permission_classes = [ReadsOrAttaches]
     parser_classes = [JSONParser, ParquetParser]
 
