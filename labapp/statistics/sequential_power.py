@@ -68,10 +68,23 @@ def effect_stopping(
     """A contrast of several arms, judged by its interval at looks after so many trials per arm."""
     p, c = np.asarray(rates, dtype=float), np.asarray(coefficients, dtype=float)
     error = contrast_error(p, looks[-1], c)
-    drift = float(c @ p) / error if error else LARGEST_DRIFT * float(np.sign(c @ p))
+    if not error:
+        return Stopping(tuple(looks), _certain(p, c, looks, edges))
+    drift = float(c @ p) / error
     reached = interval_edges(p, c if drift >= 0 else -c, looks, edges)
     fractions = [n / looks[-1] for n in looks]
     return Stopping(tuple(looks), tuple(crossing_chances(min(abs(drift), LARGEST_DRIFT), fractions, reached)))
+
+
+def _certain(
+    p: NDArray[np.float64], c: NDArray[np.float64], looks: Sequence[int], edges: Sequence[float]
+) -> tuple[float, ...]:
+    """Every study ends alike: at the first look whose edge these rates reach."""
+    n = np.asarray(looks, dtype=float)[:, None]
+    is_over = (abs(c @ p) > 0) & (contrast_p(c, p * n, n) <= 2 * special.ndtr(-np.asarray(edges, dtype=float)))
+    return tuple(
+        float(first) for first in np.diff(np.concatenate([[False], np.logical_or.accumulate(is_over)]).astype(int))
+    )
 
 
 def interval_edges(
@@ -93,7 +106,7 @@ def interval_edges(
         rates = estimates(middle)
         is_over = (rates @ c > 0) & (contrast_p(c, rates * n, n) <= levels)
         back, ahead = np.where(is_over, back, middle), np.where(is_over, middle, ahead)
-    errors = np.array([max(contrast_error(p, size, c), 1e-9) for size in looks])
+    errors = np.array([contrast_error(p, size, c) for size in looks])
     return [float(e) for e in np.where(ahead < FARTHEST, estimates(ahead) @ c / errors, REACH)]
 
 

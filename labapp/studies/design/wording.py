@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 
-from labapp.statistics.sequential import boundaries
 from labapp.statistics.wording import capitalised, percent, points
 from labapp.studies.design.plan import ADJUSTMENTS, MARGIN_KINDS, SHAPES, STOPPING, TESTS, AnalysisPlan
 from labapp.studies.design.power import TARGET, Claim, Power, Report
@@ -58,26 +57,6 @@ def cautions(report: Report) -> list[str]:
         for power in (*report.effects, *report.pairs)
         if power.is_primary and power.powers and power.powers[0] is not None and power.powers[0] < LOW_POWER
     ]
-
-
-def stopping_sentence(plan: AnalysisPlan, trials: int) -> str:
-    """When the data may be looked at, and what that asks of them; empty for a fixed number of trials."""
-    if plan.stopping == "anytime":
-        return (
-            "The data may be looked at after every block. The figures here are those of one look at the end; the "
-            "confidence sequence is wider, so it may need more trials to decide."
-        )
-    if plan.stopping != "group-sequential" or not trials:
-        return ""
-    fractions = [look / plan.looks for look in range(1, plan.looks + 1)]
-    edges = boundaries(fractions, plan.alpha, plan.shape)
-    looks = "; ".join(
-        f"after {round(fraction * trials)}, |z| above {edge:.2f}"
-        for fraction, edge in zip(fractions, edges, strict=True)
-    )
-    return (
-        f"Looks by trials per arm: {looks}. The figures here are those of one look at the end; looking costs a little."
-    )
 
 
 def plan_facts(plan: AnalysisPlan, labels: Mapping[str, str], names: Mapping[str, str]) -> list[tuple[str, str]]:

@@ -3,13 +3,32 @@
 import numpy as np
 import pytest
 
-from labapp.statistics.sequential import betting_sequence, boundaries, compare_blocks, log_capital, pooled_z, spent
+from labapp.statistics.sequential import (
+    REACH,
+    betting_sequence,
+    boundaries,
+    compare_blocks,
+    log_capital,
+    pooled_z,
+    spent,
+)
 
 
 def test_boundaries_give_the_published_values() -> None:
     assert boundaries([0.25, 0.5, 0.75, 1]) == pytest.approx([4.3326, 2.9631, 2.3590, 2.0141], abs=2e-4)
     pocock = boundaries([0.2, 0.4, 0.6, 0.8, 1], shape="pocock")
     assert pocock == pytest.approx([2.4380, 2.4268, 2.4101, 2.3966, 2.3859], abs=2e-4)
+
+
+def test_five_looks_give_the_published_boundaries() -> None:
+    """Lan and DeMets' spending function of O'Brien and Fleming's kind, two-sided 5 %."""
+    assert boundaries([0.2, 0.4, 0.6, 0.8, 1]) == pytest.approx([4.877, 3.357, 2.680, 2.290, 2.031], abs=5e-4)
+
+
+def test_a_boundary_that_may_spend_next_to_nothing_stays_finite() -> None:
+    first, *_, last = boundaries([0.02, 0.5, 1], alpha=0.001)
+    assert first == REACH
+    assert last < 3.4
 
 
 def test_one_look_is_the_fixed_test() -> None:

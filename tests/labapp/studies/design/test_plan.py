@@ -3,7 +3,7 @@
 import pytest
 
 from labapp.studies.design.plan import AnalysisPlan, Margin, PlanError, pair_keys
-from labapp.studies.design.wording import plan_facts, stopping_sentence
+from labapp.studies.design.wording import plan_facts
 
 
 def test_a_plan_survives_its_own_json():
@@ -58,13 +58,6 @@ def test_holm_tests_the_first_of_three_at_a_third():
 
 def test_pairs_keep_the_order_of_the_arms():
     assert pair_keys(["C", "A", "B"]) == ["C:A", "C:B", "A:B"]
-
-
-def test_a_group_sequential_plan_says_when_it_looks_and_what_it_asks():
-    plan = AnalysisPlan(stopping="group-sequential", looks=2)
-    assert "after 25, |z| above 2.96; after 50, |z| above 1.97" in stopping_sentence(plan, 50)
-    assert stopping_sentence(AnalysisPlan(), 50) == ""
-    assert "after every block" in stopping_sentence(AnalysisPlan(stopping="anytime"), 50)
 
 
 def test_a_plan_without_margins_may_not_claim_equality():
