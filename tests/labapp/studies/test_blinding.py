@@ -17,6 +17,8 @@ from labapp.live.trials import trial_dispatch, trial_report
 from labapp.studies.models import Trial
 from labapp.studies.trials import Outcome, trial_confirm
 from robots.agent.protocol import Heartbeat, Proposal, TrialEvent, dump_text
+from tests.labapp import builders
+from tests.labapp.evaluations.conftest import finished
 from tests.labapp.live.sockets import agent_socket, viewer_socket
 from tests.labapp.studies.conftest import Lab, make_lab
 
@@ -59,6 +61,15 @@ def played(lab: Lab) -> Trial:
     return trial
 
 
+def evaluated(lab: Lab) -> list[str]:
+    """Every address of a finished evaluation in simulation, which tells policies apart by their success."""
+    world = builders.world(lab.study.cell, "measured", is_grounded=True)
+    pk = finished(lab.study, world, amount="each", rollouts=2, successes=(3, 1)).pk
+    pages = ["/evaluations/", "/evaluations/new/", f"/evaluations/{pk}/", f"/evaluations/{pk}/rollouts/"]
+    exports = [f"/results/{lab.study.slug}/{name}" for name in ("simulated.csv", "report.html")]
+    return [*pages, *exports, "/api/evaluations/", f"/api/evaluations/{pk}/", f"/api/evaluations/{pk}/rollouts/"]
+
+
 def crawl(client: Client, start: list[str]) -> Iterator[tuple[str, str]]:
     """Every address that can be reached by links, with all that its answer says."""
     waiting, seen = list(start), set()
@@ -87,6 +98,7 @@ def test_no_response_that_an_operator_can_get_names_a_policy(lab):
     start += [f"{lab.study.get_absolute_url()}{path}" for path in ("console/", "trials/", "trials.csv")]
     start += [f"{trial.get_absolute_url()}series/", f"/results/{lab.study.slug}/", "/results/"]
     start += [url.format(slug=lab.study.slug) for url in API]
+    start += evaluated(lab)
     secrets = identities(lab)
     visited = dict(crawl(client, start))
     leaks = [(url, secret) for url, text in visited.items() for secret in secrets if secret in text]
