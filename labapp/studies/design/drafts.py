@@ -1,6 +1,6 @@
 """Saved states of a draft: kept at every save, told apart in words, brought back, or taken as a new study's start."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, replace
 from datetime import datetime
 from itertools import zip_longest
@@ -13,11 +13,11 @@ from labapp.accounts.models import User
 from labapp.cells.models import Cell
 from labapp.policies.models import Policy
 from labapp.studies.design.models import DraftVersion
-from labapp.studies.design.plan import AnalysisPlan, PlanError
+from labapp.studies.design.plan import MARGIN_KINDS, AnalysisPlan, PlanError
 from labapp.studies.design.services import Design, design_update, draft_locked
 from labapp.studies.models import Study
 from labapp.studies.presets import ConditionPreset
-from labapp.studies.services import study_create
+from labapp.studies.services import study_create, study_objects
 
 WORDS = {
     "name": "Name",
@@ -29,7 +29,17 @@ WORDS = {
     "time_limit_s": "Time limit [s]",
     "seed": "Seed",
 }
-PLAN_WORDS = {"assumed_rates": "Assumed rates", "margins": "Margins", "primary": "Primary comparisons"}
+PLAN_WORDS = {
+    "primary": "Primary comparisons",
+    "alpha": "Level",
+    "adjustment": "Adjustment",
+    "test": "Test",
+    "stopping": "Stopping rule",
+    "looks": "Looks",
+    "shape": "Boundary",
+    "margins": "Margins",
+    "assumed_rates": "Assumed rates",
+}
 
 
 def draft_state(study: Study) -> dict[str, Any]:
@@ -39,11 +49,11 @@ def draft_state(study: Study) -> dict[str, Any]:
         "cell": study.cell.slug if study.cell else "",
         "question": study.question,
         "policies": dict(study.arms.order_by("code").values_list("code", "policy__name")),
-        "objects": study.object_names,
+        "objects": study.object_names or sorted(o.name for o in study_objects(study)),
         "conditions": [asdict(preset) for preset in presets_of(study)],
         "time_limit_s": study.time_limit_s,
         "seed": study.seed,
-        "plan": study.analysis_plan,
+        "plan": _plan(study.analysis_plan).to_json(),
     }
 
 
@@ -157,27 +167,41 @@ def draft_delete(*, study: Study) -> str:
 
 
 def changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
-    """What differs between two states as (what, before, after), in words."""
+    """What differs between two states as (what, before, after), in words; arms by their policies."""
     for key, word in WORDS.items():
-        if (before := _text(key, old.get(key))) != (after := _text(key, new.get(key))):
+        if (before := _text(key, old[key])) != (after := _text(key, new[key])):
             yield word, before, after
-    for key in dict.fromkeys([*old["plan"], *new["plan"]]):
-        before, after = old["plan"].get(key), new["plan"].get(key)
+    for key, word in PLAN_WORDS.items():
+        before, after = (_plan_text(key, state["plan"].get(key), state["policies"]) for state in (old, new))
         if before != after:
-            yield PLAN_WORDS.get(key, f"Plan: {key}"), _text(key, before), _text(key, after)
+            yield word, before, after
 
 
 def _text(key: str, value: Any) -> str:
     if key == "conditions":
-        return ", ".join(condition_words(c) for c in value or [])
-    if isinstance(value, Mapping):
-        of_policies = key == "policies"
-        return ", ".join(
-            sorted(str(v) for v in value.values()) if of_policies else (f"{k} {v}" for k, v in value.items())
-        )
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return ", ".join(_text("", item) for item in value) or "none"
+        return ", ".join(condition_words(values) for values in value)
+    if key == "policies":
+        return ", ".join(sorted(value.values()))
+    return ", ".join(value) if isinstance(value, list) else _number(value)
+
+
+def _plan_text(key: str, value: Any, names: Mapping[str, str]) -> str:
+    if key == "assumed_rates":
+        return ", ".join(sorted(f"{names.get(code, code)} {100 * rate:g} %" for code, rate in (value or {}).items()))
+    if key == "margins":
+        return ", ".join(margin_words(margin, names) for margin in value or [])
+    if key == "primary":
+        return ", ".join(" and ".join(names.get(code, code) for code in one.split(":")) for one in value or [])
+    return _number(value)
+
+
+def _number(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def margin_words(margin: Mapping[str, Any], names: Mapping[str, str]) -> str:
+    first, second = (names.get(margin[key], margin[key]) for key in ("first", "second"))
+    return f"{first} {MARGIN_KINDS[margin['kind']]} {second} by {100 * margin['margin']:g} points"
 
 
 def condition_words(values: Mapping[str, Any]) -> str:

@@ -1,6 +1,7 @@
 """An imported study says where it comes from, is recognised when it comes again, shows its progress, can be undone."""
 
 import hashlib
+import time
 
 import pytest
 from django.core.exceptions import ValidationError
@@ -118,3 +119,6 @@ def test_a_hundred_thousand_rows_are_read_and_stored(client):
     sent = as_sent([TableFile("big.csv", text[:5000])], then="import")
     assert client.post(address, sent).status_code == 302
     assert Trial.objects.count() == 100_000
+    started = time.monotonic()
+    assert client.post("/studies/elsewhere/undo-import/").status_code == 302
+    assert Trial.objects.count() == 0 and time.monotonic() - started < 20
