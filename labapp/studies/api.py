@@ -117,20 +117,23 @@ class ConsoleState(StudiesView):
     @extend_schema(responses=OpenApiTypes.OBJECT, summary="What the operator console shows")
     def get(self, request: Request, slug: str) -> Response:
         now = timezone.now()
-        return Response(console_state(get_object_or_404(studies_at_rig(now), slug=slug), now))
+        return Response(console_state(get_object_or_404(studies_at_rig(now), slug=slug), request.user, now))
 
 
 class SessionView(StudiesView):
     @extend_schema(request=serializers.SessionSerializer, responses=OpenApiTypes.OBJECT)
     def post(self, request: Request, slug: str) -> Response:
         values = self.data(request, serializers.SessionSerializer)
-        study = get_object_or_404(Study, slug=slug)
+        study = get_object_or_404(Study.objects.select_related("cell"), slug=slug)
         session = session_start(study=study, operator=request.user, now=timezone.now(), **values)
+        study_changed(study)
         return Response({"id": session.pk, "started_at": session.started_at}, status=201)
 
     @extend_schema(request=serializers.SessionSerializer, responses={204: None})
     def delete(self, request: Request, slug: str) -> Response:
-        session_end(study=get_object_or_404(Study, slug=slug), operator=request.user, now=timezone.now())
+        study = get_object_or_404(Study.objects.select_related("cell"), slug=slug)
+        session_end(study=study, operator=request.user, now=timezone.now())
+        study_changed(study)
         return Response(status=204)
 
 

@@ -5,13 +5,14 @@ from typing import Any
 
 from django.db.models import Q
 
+from labapp.accounts.models import User
 from labapp.studies.models import FailureMode, Stage, Study, Trial, TrialSlot
 from labapp.studies.selectors import UNFINISHED, slot_next, study_progress
 from labapp.studies.trials import UNDO_WINDOW
 from robots.cell.initial import instruction
 
 
-def console_state(study: Study, now: datetime) -> dict[str, Any]:
+def console_state(study: Study, user: User, now: datetime) -> dict[str, Any]:
     """The whole state of a console, in four queries; pages fetch it again whenever something changed.
 
     Args:
@@ -26,6 +27,7 @@ def console_state(study: Study, now: datetime) -> dict[str, Any]:
         "last": trial_facts(last) | {"undo_until": last.confirmed_at + UNDO_WINDOW} if last else None,
         "session": session_facts(study),
         "agent": {"is_connected": study.agent_name is not None, "name": study.agent_name or ""},
+        "user": user.get_username(),
         "now": now,
     }
 
@@ -44,7 +46,12 @@ def session_facts(study: Study) -> dict[str, Any] | None:
     """Who is at the rig now."""
     if study.session_id is None:
         return None
-    return {"id": study.session_id, "operator": study.session_operator, "started_at": study.session_since}
+    return {
+        "id": study.session_id,
+        "operator": study.session_operator,
+        "started_at": study.session_since,
+        "device_id": study.session_device,
+    }
 
 
 def study_facts(study: Study) -> dict[str, Any]:
@@ -54,6 +61,7 @@ def study_facts(study: Study) -> dict[str, Any]:
         "status": study.status,
         "time_limit_s": study.time_limit_s,
         "is_simulated": study.is_simulated,
+        "is_blinded": study.is_blinded,
         "cell": study.cell.slug if study.cell else "",
     }
 

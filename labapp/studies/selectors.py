@@ -1,6 +1,6 @@
 """Reading studies: what is next, how far it is, who may know what."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.db.models import Count, Exists, F, FilteredRelation, OuterRef, Q, QuerySet, Subquery
 
@@ -9,6 +9,7 @@ from labapp.live.agents import agents_present
 from labapp.studies.models import OperatorSession, Study, Trial, TrialSlot
 
 UNFINISHED = (Trial.Status.RUNNING, Trial.Status.PROPOSED)
+SESSION_LONGEST = timedelta(hours=8)  # a checklist holds for a shift; a session left open over night is none any more
 
 
 def studies_at_rig(now: datetime) -> QuerySet[Study]:
@@ -16,9 +17,12 @@ def studies_at_rig(now: datetime) -> QuerySet[Study]:
     there = agents_present(now).filter(cell=OuterRef("cell"))
     return Study.objects.select_related("cell").annotate(
         agent_name=Subquery(there.values("name")[:1]),
-        held=FilteredRelation("sessions", condition=Q(sessions__ended_at=None)),
+        held=FilteredRelation(
+            "sessions", condition=Q(sessions__ended_at=None, sessions__started_at__gt=now - SESSION_LONGEST)
+        ),
         session_id=F("held__pk"),
         session_since=F("held__started_at"),
+        session_device=F("held__device_id"),
         session_operator=F("held__operator__username"),
     )
 
@@ -46,6 +50,11 @@ def trial_unfinished(study: Study) -> Trial | None:
 def session_open(study: Study) -> OperatorSession | None:
     """The session that is held on a study now; there is one at most."""
     return study.sessions.filter(ended_at=None).select_related("operator").first()
+
+
+def session_is_over(now: datetime) -> Q:
+    """Ended, or left open for longer than a session lasts."""
+    return Q(ended_at__isnull=False) | Q(started_at__lte=now - SESSION_LONGEST)
 
 
 def study_progress(study: Study) -> dict[str, int]:

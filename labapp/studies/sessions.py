@@ -5,13 +5,13 @@ from uuid import UUID
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
-from django.db.models import F, QuerySet, Value
-from django.db.models.functions import Greatest
+from django.db.models import DateTimeField, ExpressionWrapper, F, QuerySet, Value
+from django.db.models.functions import Greatest, Least
 from django.utils import timezone
 
 from labapp.accounts.models import User
 from labapp.studies.models import OperatorSession, Study
-from labapp.studies.selectors import session_open
+from labapp.studies.selectors import SESSION_LONGEST, session_open
 
 CHECKLIST = {
     "bins": "Bins empty and in their places",
@@ -39,7 +39,7 @@ def session_start(
     """Begin a session, or go on with the one that is open on this device.
 
     Sessions of a study never overlap: one rig, one person who scores. ``take_over`` ends the one open elsewhere.
-    All times are the server's.
+    One left open for longer than ``SESSION_LONGEST`` holds nobody up. All times are the server's.
 
     Raises:
         ValidationError: the study takes no trials, or a point of the checklist is open.
@@ -49,6 +49,8 @@ def session_start(
     if study.status != Study.Status.LOCKED:
         raise ValidationError("A session is held on a locked study.")
     running = session_open(study)
+    if running is not None and now - running.started_at >= SESSION_LONGEST:
+        running = None
     if running is not None and (running.operator_id, running.device_id) == (operator.pk, device_id):
         return running
     if running is not None and not take_over:
@@ -68,8 +70,10 @@ def session_end(*, study: Study, operator: User, now: datetime) -> int:
 
 
 def _end(sessions: QuerySet[OperatorSession], now: datetime) -> int:
-    """A clock that was set back ends a session at its start, never before it."""
-    return sessions.filter(ended_at=None).update(ended_at=Greatest(F("started_at"), Value(now)))
+    """At the latest when it had lasted its longest; a clock that was set back ends one at its start, never before."""
+    outlasted = ExpressionWrapper(F("started_at") + SESSION_LONGEST, DateTimeField())
+    ended_at = Greatest(F("started_at"), Least(Value(now), outlasted))
+    return sessions.filter(ended_at=None).update(ended_at=ended_at)
 
 
 def _who_holds(session: OperatorSession, operator: User) -> str:

@@ -16,7 +16,7 @@ from labapp.accounts.models import User
 from labapp.cells.models import Agent
 from labapp.studies.browser.blinding import check_text
 from labapp.studies.models import FailureMode, OperatorSession, Stage, Study, Trial, TrialRevision, TrialSlot
-from labapp.studies.selectors import slot_next, trial_unfinished
+from labapp.studies.selectors import session_is_over, slot_next, trial_unfinished
 
 UNDO_WINDOW = timedelta(seconds=10)
 UNSCORED = (Trial.Status.RUNNING, Trial.Status.PROPOSED)
@@ -74,8 +74,8 @@ def trial_start(
         return existing
     if study.status != Study.Status.LOCKED:
         raise ValidationError(f"Trials run only in a locked study; this one is {study.get_status_display()}.")
-    if session is not None and OperatorSession.objects.filter(pk=session.pk, ended_at__isnull=False).exists():
-        raise TrialConflict("Your session was ended, here or by whoever took over: begin a new one first.")
+    if session is not None and OperatorSession.objects.filter(session_is_over(now), pk=session.pk).exists():
+        raise TrialConflict("Your session was ended, here, by whoever took over, or after its eight hours: begin anew.")
     if unfinished := trial_unfinished(study):
         raise TrialConflict(f"{unfinished.slot} is {unfinished.get_status_display()}: finish it first.")
     expected = slot_next(study)

@@ -184,7 +184,7 @@ def console(request: HttpRequest, slug: str) -> HttpResponse:
     found = get_object_or_404(studies_at_rig(now), slug=slug)
     context = {
         "study": found,
-        "state": console_state(found, now),
+        "state": console_state(found, request.user, now),
         "choices": console_choices(),
         "checklist": CHECKLIST,
         "views": camera_views(),

@@ -9,7 +9,10 @@ import pytest
 from asgiref.sync import sync_to_async
 from django.db import connections
 
+from tests.integration.console_stage import cast
 from tests.integration.web_server import web_server
+
+__all__ = ["cast"]
 
 
 @pytest.fixture

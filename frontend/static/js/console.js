@@ -1,14 +1,17 @@
 // The operator console: next trial, start, watch, score, undo. Everything works by keyboard (a foot pedal is a key) and
 // by touch; what was decided waits in the outbox until the lab has it.
 import { LiveFeed, showRate } from "./live_feed.js";
-import { Outbox, messageOf, post, postSession } from "./console_queue.js";
+import { Outbox, messageOf, post } from "./console_queue.js";
 import * as panels from "./console_panel.js";
-import { InvalidDialog } from "./console_invalid.js";
-import { keysOf } from "./console_keys.js";
-import { byId, deviceId, keepScreenOn, mark, read, toast, uuid } from "./console_page.js";
+import { InvalidSheet, closeSheets, isSheetOpen } from "./console_sheets.js";
+import { Pedals, keysOf } from "./console_keys.js";
+import { LabLink } from "./console_link.js";
+import { LabClock, byId, keepScreenOn, mark, read, toast, uuid } from "./console_page.js";
+import { RigSession } from "./console_session.js";
 import { StopSwitch } from "./console_stop.js";
 
 const POLL_MS = 4000;
+const LATE_S = 3; // a robot that reports this long after the time limit is late: the operator may score without it
 const root = byId("console").dataset;
 
 class Console {
@@ -17,28 +20,35 @@ class Console {
     this.choices = read("console-choices");
     this.checklist = read("console-checklist");
     this.waiting = [];
-    this.draft = emptyDraft();
-    this.session = JSON.parse(sessionStorage.getItem(this.sessionKey) ?? "null");
-    this.outbox = new Outbox(this.state.study.slug);
-    this.feed = new LiveFeed(root.cell);
+    this.draft = draftOf(this.state.trial);
+    this.clock = new LabClock();
+    this.clock.set(this.state.now);
+    this.link = new LabLink(root);
+    this.rig = new RigSession(root.sessionUrl, root.user);
+    this.rig.follow(this.state.session);
+    this.outbox = new Outbox(this.state.study.slug, root.user);
+    this.feed = new LiveFeed(root.cell, () => this.clock.now());
     this.stop = new StopSwitch(this.feed, root.cell);
-    this.dialog = new InvalidDialog((reason) => this.state.trial && this.decide(this.state.trial, "invalidate", { reason }));
-    this.clockOffset = Date.parse(this.state.now) - Date.now();
+    this.pedals = new Pedals();
+    this.sheet = new InvalidSheet((reason) => this.state.trial && this.decide(this.state.trial, "invalidate", { reason }));
     this.listen();
     this.outbox.flush();
     setInterval(() => this.tick(), 100);
     setInterval(() => this.refresh(), POLL_MS);
+    if (this.session) keepScreenOn();
     this.render();
   }
 
-  get sessionKey() {
-    return `session ${read("console-state").study.slug}`;
+  get session() {
+    return this.rig.held;
   }
 
   get step() {
     const { state } = this;
+    const { trial } = state;
+    if (trial && this.isDecided(trial)) return "sending";
+    if (trial) return trial.status === "running" && this.scoredEarly !== trial.id ? "running" : "score";
     if (state.study.status !== "locked") return "closed";
-    if (state.trial) return this.isDecided(state.trial) ? "sending" : state.trial.status === "running" ? "running" : "score";
     if (!state.next) return "done";
     return this.session ? "next" : "checklist";
   }
@@ -50,55 +60,45 @@ class Console {
   listen() {
     const { feed, outbox } = this;
     showRate(feed, byId("live-rate"));
-    feed.addEventListener("link", ({ detail }) => this.onLink(detail.isUp));
+    feed.addEventListener("link", ({ detail }) => this.onFeed(detail.isUp));
     feed.addEventListener("agent", ({ detail }) => this.onAgent(detail));
     feed.addEventListener("changed", ({ detail }) => detail.study === this.state.study.slug && this.refresh());
     feed.addEventListener("trial", ({ detail }) => this.onTrial(detail));
+    this.link.addEventListener("change", () => this.render());
     this.stop.addEventListener("change", () => this.render());
     outbox.addEventListener("waiting", ({ detail }) => this.onWaiting(detail.entries));
     outbox.addEventListener("refused", ({ detail }) => this.onRefused(detail.message));
+    outbox.addEventListener("held", ({ detail }) => this.link.refuse(detail.status));
+    outbox.addEventListener("unsafe", () => toast("This browser keeps nothing: do not close this page before everything is sent.", "error"));
     document.addEventListener("keydown", (event) => this.onKey(event));
     byId("panel").addEventListener("click", (event) => this.onClick(event));
-    byId("panel").addEventListener("input", (event) => event.target.id === "note" && (this.draft.note = event.target.value));
+    byId("panel").addEventListener("input", (event) => event.target.id === "note" && this.keepDraft({ note: event.target.value }));
     document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && keepScreenOn());
   }
 
   // ---- what the lab says
   async refresh() {
-    try {
-      const answer = await fetch(root.stateUrl, { signal: AbortSignal.timeout(8000) });
-      if (!answer.ok) return;
-      this.setState(await answer.json());
-      this.showLink(this.feed.isUp);
-    } catch {
-      this.showLink(false);
-    }
+    const state = await this.link.fetch();
+    if (state) this.setState(state);
+    if (state && this.waiting.length) this.outbox.flush();
   }
 
   setState(state) {
     const trialBefore = this.state.trial?.id;
-    this.clockOffset = Date.parse(state.now) - Date.now();
+    this.clock.set(state.now);
     const isSame = JSON.stringify({ ...state, now: 0 }) === JSON.stringify({ ...this.state, now: 0 });
     if (this.state.next) this.nextBefore = state.next?.id === this.state.next.id ? this.nextBefore : this.state.next;
     this.state = state;
-    if (state.trial?.id !== trialBefore) this.draft = emptyDraft();
+    if (state.trial?.id !== trialBefore) this.draft = draftOf(state.trial);
     if (state.trial?.status !== "running") this.startedLocally = null;
-    if (!isSame) this.render();
-    const isNewer = this.session && Date.parse(state.now) > Date.parse(this.session.started_at);
-    if (isNewer && state.session?.id !== this.session.id) this.forgetSession();
+    if (state.last) this.scored = state.last;
+    const isMoved = this.rig.follow(state.session);
+    if (!isSame || isMoved) this.render();
   }
 
-  onLink(isUp) {
-    this.showLink(isUp);
+  onFeed(isUp) {
     if (isUp) this.outbox.flush().then(() => this.refresh());
-  }
-
-  showLink(isUp) {
-    const isChange = this.isUp !== isUp;
-    this.isUp = isUp;
-    mark("lab-link", isUp ? "good" : "warn", isUp ? "lab" : "lab: no connection");
-    this.showWaiting();
-    if (isChange && this.step === "next") this.render();
+    else this.refresh();
   }
 
   onAgent({ is_connected: isConnected, state }) {
@@ -111,17 +111,13 @@ class Console {
 
   showAgent() {
     const isConnected = this.state.agent.is_connected;
-    mark("robot-link", isConnected ? (this.isStopped ? "bad" : "good") : "warn", isConnected ? "robot" : "robot: away");
+    mark("robot-link", isConnected ? (this.stop.isPressed ? "bad" : "good") : "warn", isConnected ? "robot" : "robot: away");
   }
 
   onTrial(event) {
     if (event.trial !== this.state.trial?.id) return;
-    if (event.kind === "started") this.startedLocally = this.now();
+    if (event.kind === "started") this.startedLocally = this.clock.now();
     if (["finished", "failed", "cancelled"].includes(event.kind)) this.refresh();
-  }
-
-  get isStopped() {
-    return this.stop.isPressed;
   }
 
   // What was sent counts as under way until the lab's new state is here: an undo must never meet the trial before.
@@ -129,21 +125,12 @@ class Console {
     if (entries.length < this.waiting.length) await this.refresh();
     const isChange = entries.length !== this.waiting.length;
     this.waiting = entries;
-    this.showWaiting();
+    this.link.showWaiting(entries);
     if (isChange) this.render();
   }
 
-  showWaiting() {
-    const count = this.waiting.length;
-    byId("waiting-banner").hidden = this.isUp !== false && count === 0;
-    const scores = count === 1 ? "1 decision waits" : `${count} decisions wait`;
-    byId("waiting-text").textContent = count
-      ? `No connection to the lab: ${scores} on this device and will be sent once it is back.`
-      : "No connection to the lab, trying again. What you decide meanwhile is kept on this device.";
-  }
-
   onRefused(message) {
-    toast(message, "error");
+    toast(`Your decision was not taken: ${message}`, "error");
     this.refresh();
   }
 
@@ -152,27 +139,13 @@ class Console {
     const boxes = [...document.querySelectorAll("#checks input")];
     const open = boxes.find((box) => !box.checked);
     if (open) return toast(`Still open: ${open.parentElement.textContent}`, "warning");
-    const checklist = Object.fromEntries(boxes.map((box) => [box.name, true]));
-    const answer = await postSession(root.sessionUrl, { device_id: deviceId(), checklist }).catch(() => null);
-    if (!answer?.ok) return toast(answer ? await messageOf(answer) : "The lab cannot be reached.", "error");
-    this.session = await answer.json();
-    sessionStorage.setItem(this.sessionKey, JSON.stringify(this.session));
+    if (!(await this.rig.begin(Object.fromEntries(boxes.map((box) => [box.name, true]))))) return undefined;
     keepScreenOn();
-    await this.refresh();
-    return this.render();
-  }
-
-  async endSession() {
-    const answer = await post(root.sessionUrl, { device_id: deviceId() }, "DELETE").catch(() => null);
-    if (!answer?.ok) return toast(answer ? await messageOf(answer) : "The lab cannot be reached.", "error");
     return this.refresh();
   }
 
-  // A session that was ended, here or by somebody who took over, is none any more.
-  forgetSession() {
-    this.session = null;
-    sessionStorage.removeItem(this.sessionKey);
-    this.render();
+  async endSession() {
+    if (await this.rig.end()) await this.refresh();
   }
 
   tickNext() {
@@ -182,11 +155,10 @@ class Console {
   }
 
   get hindrance() {
-    if (this.isStopped) return "The robot is stopped: release the stop first.";
+    if (this.stop.isPressed) return "The robot is stopped: release the stop first.";
     if (this.waiting.length) return "The last decision is still on its way to the lab.";
-    if (!this.state.agent.is_connected) return "The robot's agent is not connected.";
-    if (this.isUp === false) return "There is no connection to the lab.";
-    return "";
+    if (this.link.hindrance) return this.link.hindrance;
+    return this.state.agent.is_connected ? "" : "The robot's agent is not connected.";
   }
 
   async start() {
@@ -203,9 +175,28 @@ class Console {
     this.render();
   }
 
-  choose(change) {
-    Object.assign(this.draft, change);
+  // Why a running trial may be scored already, "" when it may not: the robot is away, or late with its report.
+  get lateness() {
+    const { trial, agent, study } = this.state;
+    if (!agent.is_connected) return "The robot’s agent is away. It reports once it is back; you can score what you saw, or mark the trial invalid.";
+    const elapsed = (this.clock.now() - Date.parse(trial.started_at)) / 1000;
+    return elapsed > 2 * study.time_limit_s + LATE_S ? "The robot has not reported in time. You can score what you saw." : "";
+  }
+
+  scoreNow() {
+    if (!this.lateness) return;
+    this.scoredEarly = this.state.trial.id;
     this.render();
+  }
+
+  choose(change) {
+    this.keepDraft(change);
+    this.render();
+  }
+
+  keepDraft(change) {
+    Object.assign(this.draft, change);
+    sessionStorage.setItem("draft", JSON.stringify({ trial: this.state.trial?.id, draft: this.draft }));
   }
 
   chooseSuccess() {
@@ -215,6 +206,7 @@ class Console {
   chooseMode(value) {
     const stage = this.draft.is_success === false ? this.draft.furthest_stage : "";
     this.choose({ is_success: false, failure_mode: value, furthest_stage: stage });
+    byId("stages").scrollIntoView({ block: "nearest" });
   }
 
   accept() {
@@ -226,30 +218,35 @@ class Console {
 
   confirm() {
     if (!panels.isComplete(this.draft)) return;
-    const { trial } = this.state;
-    this.decide(trial, "confirm", { ...this.draft });
+    this.decide(this.state.trial, "confirm", { ...this.draft });
   }
 
   undo() {
     const { last } = this.state;
-    if (last && !this.waiting.length && Date.parse(last.undo_until) > this.now()) this.decide(last, "undo", {});
+    if (last && !this.waiting.length && Date.parse(last.undo_until) > this.clock.now()) this.decide(last, "undo", {});
   }
 
   decide(trial, kind, body) {
     const entry = { kind, trial: trial.id, url: `/api/trials/${trial.id}/${kind}/`, body: { ...body, version: trial.version } };
-    this.waiting = [...this.waiting, entry];
+    this.waiting = [...this.waiting, { ...entry, user: root.user }];
     this.render();
     this.outbox.add(entry);
   }
 
+  async takeBack() {
+    const entry = await this.outbox.takeBack(this.state.trial.id);
+    if (!entry) toast("It is being sent at this moment; undo it once it is there.", "warning");
+    this.render();
+  }
+
   async stopTrial() {
-    const { trial } = this.state;
-    const answer = await post(`/api/trials/${trial.id}/stop/`, {}).catch(() => null);
-    if (!answer?.ok) toast("The lab cannot be reached: use the emergency stop on the rig.", "error");
+    const answer = await post(`/api/trials/${this.state.trial.id}/stop/`, {}).catch(() => null);
+    if (!answer?.ok) toast(answer ? await messageOf(answer) : "The lab cannot be reached: use the emergency stop on the rig.", "error");
+    else toast("The robot was asked to end the trial.", "warning");
   }
 
   invalid() {
-    this.dialog.ask(this.state.trial?.proposal?.invalid_reason ?? "");
+    this.sheet.ask(this.state.trial?.proposal?.invalid_reason ?? "");
   }
 
   // ---- keys and clicks
@@ -264,60 +261,76 @@ class Console {
   }
 
   onKey(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
-    if (event.target.id === "note") return this.onNoteKey(event);
-    if (event.key === "Escape") return this.stop.press();
-    const action = keysOf(this)[event.key.length === 1 ? event.key.toLowerCase() : event.key];
-    if (!action) return;
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (this.pedals.learn(event)) return event.preventDefault();
+    const isTyping = /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName) && event.target.type !== "checkbox";
+    const key = isTyping ? event.key : this.pedals.meant(event.key);
+    if (key === "Escape") return this.emergency(event);
+    if (isSheetOpen()) return undefined;
+    if (isTyping) return this.onTypingKey(event);
+    const action = keysOf(this)[key];
+    if (!action) return undefined;
     event.preventDefault();
     event.stopPropagation();
-    if (!event.repeat) action();
+    return event.repeat ? undefined : action();
   }
 
-  onNoteKey(event) {
-    if (event.key === "Enter") this.confirm();
-    if (event.key === "Enter" || event.key === "Escape") event.target.blur();
+  // Escape stops the robot, wherever the cursor is and whatever is asked.
+  emergency(event) {
+    event.preventDefault();
+    this.stop.press();
+    closeSheets();
+    if (event.target.id === "note") event.target.blur();
+  }
+
+  onTypingKey(event) {
+    if (event.target.id !== "note" || event.key !== "Enter") return;
+    this.confirm();
+    event.target.blur();
   }
 
   // ---- what is shown
   render() {
-    const { state } = this;
-    const { confirmed, planned } = state.progress;
+    const { confirmed, planned } = this.state.progress;
     byId("progress-bar").style.width = `${planned ? (100 * confirmed) / planned : 0}%`;
     byId("progress-text").textContent = `${confirmed} of ${planned}`;
+    byId("unblinded").hidden = this.state.study.is_blinded;
+    document.body.dataset.step = this.step;
     this.showAgent();
     const isNoteFocused = document.activeElement?.id === "note";
-    const canUndo = state.last && ["next", "done"].includes(this.step) && !this.waiting.length;
-    const undo = canUndo ? [panels.undoBar(state.last, this.choices)] : [];
     const ticked = [...document.querySelectorAll("#checks input:checked")].map((box) => box.name);
-    byId("panel").replaceChildren(...undo, ...panels.panelOf(this, root.studyUrl));
+    byId("panel").replaceChildren(...panels.panelOf(this, root.studyUrl));
     for (const name of ticked) document.querySelector(`#checks [name=${name}]`)?.setAttribute("checked", "");
     if (isNoteFocused) byId("note")?.focus();
     this.tick();
   }
 
   tick() {
+    const { trial, last, study } = this.state;
     const timer = byId("timer");
-    if (timer && this.state.trial) {
-      const elapsed = Math.max(0, this.now() - (this.startedLocally ?? Date.parse(this.state.trial.started_at))) / 1000;
+    if (timer && trial) {
+      const elapsed = Math.max(0, this.clock.now() - (this.startedLocally ?? Date.parse(trial.started_at))) / 1000;
       timer.textContent = `${elapsed.toFixed(1)} s`;
-      byId("timer-bar").style.width = `${Math.min(100, (100 * elapsed) / this.state.study.time_limit_s)}%`;
+      byId("timer-bar").style.width = `${Math.min(100, (100 * elapsed) / study.time_limit_s)}%`;
+      if (Boolean(this.lateness) !== Boolean(byId("lateness"))) this.render();
     }
     const left = byId("undo-left");
-    if (!left || !this.state.last) return;
-    const seconds = (Date.parse(this.state.last.undo_until) - this.now()) / 1000;
+    if (!left || !last) return;
+    const seconds = (Date.parse(last.undo_until) - this.clock.now()) / 1000;
     left.textContent = `${Math.max(0, seconds).toFixed(0)} s`;
     if (seconds <= 0) {
       this.state.last = null;
       this.render();
     }
   }
-
-  now() {
-    return Date.now() + this.clockOffset;
-  }
 }
 
 const emptyDraft = () => ({ is_success: null, failure_mode: "", furthest_stage: "", note: "" });
+
+// What was chosen for this trial before the page was loaded again.
+function draftOf(trial) {
+  const kept = JSON.parse(sessionStorage.getItem("draft") ?? "null");
+  return kept && trial && kept.trial === trial.id ? kept.draft : emptyDraft();
+}
 
 window.labConsole = new Console();

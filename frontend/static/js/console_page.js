@@ -1,4 +1,5 @@
-// Small tools of the console's page: elements by id, coloured marks, toasts, the device's own number, a screen kept on.
+// Small tools of the console's page: elements by id, coloured marks, toasts, the device's own number, the lab's clock, a
+// screen kept on.
 export const byId = (id) => document.getElementById(id);
 export const read = (id) => JSON.parse(byId(id).textContent);
 
@@ -22,13 +23,25 @@ export function mark(id, tone, text) {
   byId(id).textContent = text;
 }
 
+// An error stays until somebody has read it.
 export function toast(text, tone) {
   const element = Object.assign(document.createElement("div"), { className: `toast ${tone}` });
   const close = Object.assign(document.createElement("button"), { type: "button", textContent: "✕", ariaLabel: "Dismiss" });
   close.addEventListener("click", () => element.remove());
   element.append(Object.assign(document.createElement("span"), { textContent: text }), close);
   byId("toasts").append(element);
-  setTimeout(() => element.remove(), tone === "error" ? 12000 : 5000);
+  if (tone !== "error") setTimeout(() => element.remove(), 5000);
+}
+
+// The lab's time, carried on by a clock that nobody can set: a tablet whose time jumps shows the same countdown.
+export class LabClock {
+  set(isoTime) {
+    this.offset = Date.parse(isoTime) - performance.now();
+  }
+
+  now() {
+    return performance.now() + this.offset;
+  }
 }
 
 export async function keepScreenOn() {

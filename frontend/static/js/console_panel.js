@@ -13,19 +13,22 @@ function button(action, label, shortcut, className = "button", props = {}) {
   return element;
 }
 
-function checklistPanel(checklist) {
+const remark = (text, id = "") => (text ? make("div", { className: "notice warn", id }, make("span", { textContent: text })) : null);
+
+function checklistPanel(checklist, loss) {
   const boxes = Object.entries(checklist).map(([name, label]) =>
     make("label", {}, make("input", { type: "checkbox", name }), label),
   );
   return [card(
     make("h2", { textContent: "Before the first trial" }),
+    remark(loss),
     make("div", { className: "checks", id: "checks" }, ...boxes),
-    button("begin", "Begin the session", "Space", "button primary large big-action"),
+    button("begin", "Begin the session", "Space", "button primary big-action"),
     make("p", { className: "faint small", textContent: "Space ticks the next point; when all are ticked, it begins." }),
   )];
 }
 
-function nextPanel(state, { before, canStart, why }) {
+function nextPanel(state, { before, canStart, why, past }) {
   const { next, progress } = state;
   const done = progress.confirmed;
   return [card(
@@ -36,10 +39,11 @@ function nextPanel(state, { before, canStart, why }) {
     make("div", { className: "trial-code", textContent: next.code, title: "The policy's code" }),
     settings(next, before),
     make("ol", { className: "reset-steps" }, ...next.reset.map((step) => make("li", { textContent: step }))),
-    button("start", "Start", "Space", "button primary large big-action", { disabled: !canStart }),
-    make("div", { className: "spread" },
-      make("span", { className: "soft", textContent: why ?? "" }),
-      button("endSession", "End the session", "", "button quiet small")),
+    make("div", { className: "act" },
+      past,
+      make("p", { className: "why", role: "status", textContent: why ?? "" }),
+      button("start", "Start", "Space", "button primary big-action", { disabled: !canStart })),
+    button("endSession", "End the session", "", "button quiet end-session"),
   )];
 }
 
@@ -58,14 +62,14 @@ function settings(slot, before) {
   return make("dl", { className: "settings" }, ...entries);
 }
 
-function runningPanel(trial) {
+function runningPanel(trial, lateness) {
   return [card(
     trialHead(trial),
     make("div", { className: "trial-timer", id: "timer", textContent: "0.0 s" }),
     make("div", { className: "progress" }, make("span", { id: "timer-bar" })),
-    make("p", { className: "soft", textContent: "Watch the rollout; you score it when it is over." }),
-    make("div", { className: "actions" },
-      button("stopTrial", "End the trial", "Backspace", "button large"),
+    lateness ? remark(lateness, "lateness") : make("p", { className: "soft", textContent: "Watch the rollout; you score it when it is over." }),
+    make("div", { className: "act two" },
+      lateness ? button("scoreNow", "Score what you saw", "W", "button primary large") : button("stopTrial", "End the trial", "⌫", "button large"),
       button("invalid", "Invalid…", "I", "button large danger")),
   )];
 }
@@ -84,16 +88,16 @@ function scorePanel(trial, choices, draft) {
     choiceButton("success", "Success", "S", draft.is_success === true, "choice success wide"),
     make("div", { className: "choice-grid", role: "group", ariaLabel: "Failure mode" },
       ...choices.failure_modes.map((mode) =>
-        choiceButton(`mode:${mode.value}`, mode.label, mode.key, draft.failure_mode === mode.value, "choice failure"))),
+        choiceButton(`mode:${mode.value}`, sentence(mode.label), mode.key, draft.failure_mode === mode.value, "choice failure"))),
     draft.is_success === false ? make("div", { className: "small soft", textContent: "Furthest stage" }) : null,
     draft.is_success === false
-      ? make("div", { className: "choice-grid stages", role: "group", ariaLabel: "Furthest stage" },
+      ? make("div", { className: "choice-grid stages", id: "stages", role: "group", ariaLabel: "Furthest stage" },
         ...choices.stages.map((stage) =>
           choiceButton(`stage:${stage.value}`, stage.label, stage.key.toUpperCase(), draft.furthest_stage === stage.value)))
       : null,
     noteField(draft),
-    make("div", { className: "confirm-row" },
-      button("confirm", confirmLabel(draft, choices), "Enter", "button primary large big-action", { disabled: !isComplete(draft) }),
+    make("div", { className: "act confirm-row" },
+      button("confirm", confirmLabel(draft, choices), "Enter", "button primary big-action", { disabled: !isComplete(draft) }),
       button("invalid", "Invalid…", "I", "button danger large")),
   )];
 }
@@ -121,6 +125,8 @@ function noteField(draft) {
   return input;
 }
 
+const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+
 export const labelOf = (choices, value) => choices.find((choice) => choice.value === value)?.label ?? value;
 
 export function isComplete(draft) {
@@ -133,16 +139,36 @@ function confirmLabel(draft, choices) {
   return "Confirm";
 }
 
-export function undoBar(last, choices) {
-  const words = last.is_success ? "success" : labelOf(choices.failure_modes, last.failure_mode);
-  return make("div", { className: `undo-bar${last.is_success ? "" : " failure"}` },
-    make("span", {}, `Trial ${last.slot?.position ?? ""}: ${words}`),
-    make("span", { className: "row" }, make("span", { id: "undo-left" }), button("undo", "Undo", "U")));
+// The place above the next action: what was scored last, to be taken back for ten seconds, to be corrected afterwards.
+// It is there before anything was scored, so that nothing jumps under a finger.
+function pastBar(lab, studyUrl) {
+  const { state, scored, waiting } = lab;
+  const isOpen = state.last && !waiting.length;
+  const trial = state.last ?? scored;
+  if (!trial) return make("div", { className: "past-bar empty", textContent: "Nothing scored here yet." });
+  const words = `Trial ${trial.slot?.position ?? ""}: ${trial.is_success ? "success" : labelOf(lab.choices.failure_modes, trial.failure_mode)}`;
+  return make("div", { className: `past-bar${isOpen ? (trial.is_success ? " success" : " failure") : ""}` },
+    make("span", { textContent: words }),
+    isOpen
+      ? make("span", { className: "row" }, make("span", { id: "undo-left" }), button("undo", "Undo", "U"))
+      : make("a", { className: "button quiet", href: `${studyUrl}trials/${trial.id}/#correct`, textContent: "Correct…" }));
 }
 
-function messagePanel(title, text, ...buttons) {
-  return [card(make("h2", { textContent: title }), make("p", { textContent: text }), ...buttons)];
+function messagePanel(title, text, ...children) {
+  return [card(make("h2", { textContent: title }), make("p", { textContent: text }), ...children)];
 }
+
+function sendingPanel(lab) {
+  const kept = lab.link.hindrance
+    ? "Your decision is kept on this device until the lab can be reached."
+    : "Your decision is on its way to the lab.";
+  return messagePanel("Kept", kept, make("div", { className: "act" }, button("takeBack", "Take it back", "U", "button large")));
+}
+
+const CLOSED = {
+  draft: "This study is not locked yet: no trials can be run.",
+  finished: "This study is finished. Nothing more is run here; thank you.",
+};
 
 const linkButton = (href, label) => make("a", { className: "button primary large", href }, label);
 
@@ -150,15 +176,15 @@ export function panelOf(lab, studyUrl) {
   const { state } = lab;
   const toStudy = () => linkButton(studyUrl, "To the study");
   switch (lab.step) {
-    case "closed": return messagePanel("No trials here", "This study is not locked, or it is finished.", toStudy());
-    case "done": return messagePanel("All trials are done", "Every planned trial has been scored. Thank you.", toStudy());
-    case "checklist": return checklistPanel(lab.checklist);
-    case "running": return runningPanel(state.trial);
+    case "closed": return messagePanel("No trials here", CLOSED[state.study.status], toStudy());
+    case "done": return messagePanel("All trials are done", "Every planned trial has been scored. Thank you.", pastBar(lab, studyUrl), toStudy());
+    case "checklist": return checklistPanel(lab.checklist, lab.rig.remark);
+    case "running": return runningPanel(state.trial, lab.lateness);
     case "score": return scorePanel(state.trial, lab.choices, lab.draft);
-    case "sending": return messagePanel("Kept", "Your decision is on its way to the lab.");
+    case "sending": return sendingPanel(lab);
     default: {
       const why = lab.isStarting ? "Starting…" : lab.hindrance;
-      return nextPanel(state, { before: lab.nextBefore, canStart: !why, why });
+      return nextPanel(state, { before: lab.nextBefore, canStart: !why, why, past: pastBar(lab, studyUrl) });
     }
   }
 }

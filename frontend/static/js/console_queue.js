@@ -1,19 +1,12 @@
 // What the operator decided, kept in IndexedDB until the lab has it. Each entry is sent in order, once: the lab knows a
-// change sent again by the trial's version, so a repetition after a lost answer does no harm.
+// change sent again by the trial's version, so a repetition after a lost answer does no harm. An entry is sent only as
+// the person who decided it.
 import { uuid } from "./console_page.js";
 
 const NAME = "groundlab-console";
 const STORE = "outbox";
 const LONGEST_PAUSE_MS = 15000;
-
-function open() {
-  return new Promise((resolve, reject) => {
-    const request = indexedDB.open(NAME, 1);
-    request.onupgradeneeded = () => request.result.createObjectStore(STORE, { keyPath: "order", autoIncrement: true });
-    request.onsuccess = () => resolve(request.result);
-    request.onerror = () => reject(request.error);
-  });
-}
+const FINAL = [400, 404, 409, 410, 422]; // the lab read it and says no; anything else is tried again
 
 function settled(request) {
   return new Promise((resolve, reject) => {
@@ -22,21 +15,15 @@ function settled(request) {
   });
 }
 
+// The cookie, not the page: signing in again, in another tab, draws a new token.
 export function csrfToken() {
-  return JSON.parse(document.body.getAttribute("hx-headers"))["X-CSRFToken"];
+  const cookie = document.cookie.match(/(?:^|; )csrftoken=([^;]+)/)?.[1];
+  return cookie ?? JSON.parse(document.body.getAttribute("hx-headers"))["X-CSRFToken"];
 }
 
 export function post(url, body, method = "POST") {
   const headers = { "Content-Type": "application/json", "X-CSRFToken": csrfToken() };
-  return fetch(url, { method, headers, body: JSON.stringify(body), signal: AbortSignal.timeout(15000) });
-}
-
-// Begins a session; when it is held elsewhere, the operator may take over.
-export async function postSession(url, body) {
-  const answer = await post(url, body);
-  if (answer.status !== 409) return answer;
-  const { detail } = await answer.clone().json();
-  return confirm(`${detail}\n\nTake over? The other device can start no further trial.`) ? post(url, { ...body, take_over: true }) : answer;
+  return fetch(url, { method, headers, body: JSON.stringify(body), redirect: "error", signal: AbortSignal.timeout(15000) });
 }
 
 export async function messageOf(answer) {
@@ -48,32 +35,74 @@ export async function messageOf(answer) {
   }
 }
 
-export class Outbox extends EventTarget {
-  constructor(study) {
-    super();
-    this.study = study;
-    this.pause = 1000;
-    this.database = open();
-    addEventListener("online", () => this.flush());
+class Kept {
+  constructor() {
+    const request = indexedDB.open(NAME, 1);
+    request.onupgradeneeded = () => request.result.createObjectStore(STORE, { keyPath: "order", autoIncrement: true });
+    this.database = settled(request);
   }
 
   async store(mode) {
     return (await this.database).transaction(STORE, mode).objectStore(STORE);
   }
 
+  all = async () => settled((await this.store("readonly")).getAll());
+  add = async (entry) => settled((await this.store("readwrite")).add(entry));
+  remove = async (entry) => settled((await this.store("readwrite")).delete(entry.order));
+}
+
+// Where the browser keeps nothing (a private window): as long as the page is open.
+class Remembered {
+  entries = [];
+  all = async () => [...this.entries];
+  add = async (entry) => this.entries.push({ ...entry, order: uuid() });
+  remove = async ({ order }) => (this.entries = this.entries.filter((entry) => entry.order !== order));
+}
+
+export class Outbox extends EventTarget {
+  constructor(study, user) {
+    super();
+    Object.assign(this, { study, user, pause: 1000 });
+    this.place = this.choose();
+    addEventListener("online", () => this.flush());
+  }
+
+  async choose() {
+    try {
+      const kept = new Kept();
+      await kept.database;
+      return kept;
+    } catch {
+      this.tell("unsafe", {});
+      return new Remembered();
+    }
+  }
+
   async all() {
-    const entries = await settled((await this.store("readonly")).getAll());
+    const entries = await (await this.place).all();
     return entries.filter((entry) => entry.study === this.study);
   }
 
+  async mine() {
+    return (await this.all()).filter((entry) => this.isMine(entry));
+  }
+
+  isMine(entry) {
+    return (entry.user ?? this.user) === this.user;
+  }
+
   async add(entry) {
-    const whole = { ...entry, study: this.study, id: uuid(), decidedAt: Date.now() };
-    await settled((await this.store("readwrite")).add(whole));
+    await (await this.place).add({ ...entry, study: this.study, user: this.user, id: uuid(), decidedAt: Date.now() });
     await this.flush();
   }
 
-  async remove(entry) {
-    await settled((await this.store("readwrite")).delete(entry.order));
+  // Before it is sent, a decision can be taken back; while it is on its way, nobody knows.
+  async takeBack(trial) {
+    const entry = (await this.mine()).find((other) => other.trial === trial);
+    if (!entry || this.sending === entry.id) return null;
+    await (await this.place).remove(entry);
+    this.tell("waiting", { entries: await this.all() });
+    return entry;
   }
 
   // One after the other: what was added while another round was under way goes with the next.
@@ -85,8 +114,12 @@ export class Outbox extends EventTarget {
   }
 
   async sendAll() {
-    for (const entry of await this.all()) {
-      if (!(await this.send(entry))) {
+    this.tell("waiting", { entries: await this.all() });
+    for (const entry of await this.mine()) {
+      this.sending = entry.id;
+      const isDone = await this.send(entry);
+      this.sending = null;
+      if (!isDone) {
         this.timer = setTimeout(() => this.flush(), this.pause);
         this.pause = Math.min(LONGEST_PAUSE_MS, this.pause * 2);
         break;
@@ -103,11 +136,12 @@ export class Outbox extends EventTarget {
     } catch {
       return false;
     }
-    if (answer.status >= 500 || answer.status === 429) return false;
-    if (answer.status === 401 || (answer.status === 403 && answer.redirected)) return false;
-    await this.remove(entry);
-    if (answer.ok) this.tell("sent", { entry, trial: await answer.json() });
-    else this.tell("refused", { entry, status: answer.status, message: await messageOf(answer) });
+    if (!answer.ok && !FINAL.includes(answer.status)) {
+      this.tell("held", { status: answer.status, message: await messageOf(answer) });
+      return false;
+    }
+    await (await this.place).remove(entry);
+    if (!answer.ok) this.tell("refused", { entry, status: answer.status, message: await messageOf(answer) });
     return true;
   }
 

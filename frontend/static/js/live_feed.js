@@ -6,9 +6,10 @@ const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 8000;
 
 export class LiveFeed extends EventTarget {
-  constructor(cell) {
+  constructor(cell, now = Date.now) {
     super();
     this.cell = cell;
+    this.now = now; // the lab's time where the page knows it: a browser's own may be wrong
     this.views = new Map();
     this.dropped = 0;
     this.droppedBefore = 0;
@@ -85,7 +86,7 @@ export class LiveFeed extends EventTarget {
     view.figure.classList.remove("stale");
     view.figure.querySelector(".no-picture")?.remove();
     const age = view.figure.querySelector(".age");
-    if (age) age.textContent = `${Math.max(0, Date.now() - takenMs)} ms`;
+    if (age) age.textContent = ageOf(this.now() - takenMs);
   }
 
   markStale() {
@@ -99,6 +100,9 @@ export class LiveFeed extends EventTarget {
     this.dispatchEvent(new CustomEvent("rate", { detail: { rate, dropped: this.droppedBefore + this.dropped } }));
   }
 }
+
+// A camera's clock may be wrong too: then no number is better than a wrong one.
+const ageOf = (ms) => (ms < -1000 || ms > 60000 ? "" : `${Math.max(0, ms).toFixed(0)} ms`);
 
 async function paint(canvas, blob) {
   const picture = await createImageBitmap(blob);

@@ -1,5 +1,5 @@
 // The second screen: what to lay where, which code, how long it runs. It only looks: scoring is the console's.
-import { byId, keepScreenOn, mark, read } from "./console_page.js";
+import { LabClock, byId, keepScreenOn, mark, read } from "./console_page.js";
 import { LiveFeed } from "./live_feed.js";
 
 const POLL_MS = 3000;
@@ -7,9 +7,10 @@ const root = byId("screen").dataset;
 
 class Screen {
   constructor() {
-    this.feed = new LiveFeed(root.cell);
+    this.clock = new LabClock();
+    this.feed = new LiveFeed(root.cell, () => this.clock.now());
     this.feed.addEventListener("changed", () => this.refresh());
-    this.feed.addEventListener("trial", ({ detail }) => detail.kind === "started" && (this.startedHere = { trial: detail.trial, at: Date.now() }));
+    this.feed.addEventListener("trial", ({ detail }) => detail.kind === "started" && (this.startedHere = { trial: detail.trial, at: this.clock.now() }));
     this.feed.addEventListener("link", ({ detail }) => mark("lab-link", detail.isUp ? "good" : "warn", detail.isUp ? "lab" : "lab: no connection"));
     byId("full-screen").addEventListener("click", () => document.documentElement.requestFullscreen?.());
     document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && keepScreenOn());
@@ -31,7 +32,7 @@ class Screen {
 
   show(state) {
     this.state = state;
-    this.clockOffset = Date.parse(state.now) - Date.now();
+    this.clock.set(state.now);
     const { trial, next, progress } = state;
     const slot = trial?.slot ?? next;
     const isRunning = trial?.status === "running";
@@ -56,8 +57,8 @@ class Screen {
   tick() {
     const { trial, study } = this.state;
     if (trial?.status !== "running") return;
-    const since = this.startedHere?.trial === trial.id ? Date.now() - this.startedHere.at : Date.now() + this.clockOffset - Date.parse(trial.started_at);
-    const seconds = Math.max(0, since / 1000);
+    const since = this.startedHere?.trial === trial.id ? this.startedHere.at : Date.parse(trial.started_at);
+    const seconds = Math.max(0, (this.clock.now() - since) / 1000);
     byId("screen-timer").textContent = `${seconds.toFixed(1)} s`;
     byId("screen-fill").style.width = `${Math.min(100, (100 * seconds) / study.time_limit_s)}%`;
   }

@@ -4,6 +4,7 @@ let goUntil = 0;
 
 const isTyping = (target) => target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName);
 const dialog = () => document.getElementById("shortcuts");
+const isConsole = document.querySelector("[data-own-keys]") !== null; // nobody leaves a running trial by a slip of the finger
 
 function go(letter) {
   const link = document.querySelector(`[data-go="${CSS.escape(letter)}"]`);
@@ -12,7 +13,7 @@ function go(letter) {
 }
 
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
+  if (isConsole || event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
   if (goUntil > performance.now()) {
     goUntil = 0;
     if (go(event.key)) event.preventDefault();

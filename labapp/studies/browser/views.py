@@ -146,7 +146,7 @@ def screen(request: HttpRequest, slug: str) -> HttpResponse:
     """A second screen at the rig: code, condition, how to reset, timer and cameras, readable from afar."""
     now = timezone.now()
     study = get_object_or_404(studies_at_rig(now), slug=slug)
-    context = {"study": study, "state": console_state(study, now), "views": camera_views()}
+    context = {"study": study, "state": console_state(study, request.user, now), "views": camera_views()}
     return render(request, "studies/browser/screen.html", context)
 
 

@@ -88,3 +88,32 @@ def test_times_that_a_client_sends_are_not_believed(lab):
     lab.client("operator").post(f"/api/trials/{trial.pk}/confirm/", body, content_type="application/json")
     trial.refresh_from_db()
     assert before <= trial.confirmed_at <= timezone.now()
+
+
+def test_a_session_left_open_over_night_holds_nobody_up(lab):
+    session = begin(lab.client("operator"), lab).json()["id"]
+    began = timezone.now() - timedelta(hours=15)
+    OperatorSession.objects.filter(pk=session).update(started_at=began)
+    state = lab.client("operator").get(f"/api/studies/{lab.study.slug}/console/").json()
+    assert state["session"] is None
+    assert start(lab.client("operator"), lab, session=session).status_code == 409
+    assert begin(lab.client("researcher"), lab).status_code == 201
+    assert OperatorSession.objects.get(pk=session).ended_at == began + timedelta(hours=8)
+
+
+def test_a_session_that_lasted_too_long_begins_with_the_checklist_again(lab):
+    device = uuid4()
+    session = begin(lab.client("operator"), lab, device).json()["id"]
+    OperatorSession.objects.filter(pk=session).update(started_at=timezone.now() - timedelta(hours=9))
+    assert begin(lab.client("operator"), lab, device, checklist={}).status_code == 400
+    assert begin(lab.client("operator"), lab, device).json()["id"] != session
+
+
+def test_a_device_finds_its_session_again(lab):
+    device = uuid4()
+    session = begin(lab.client("operator"), lab, device).json()["id"]
+    state = lab.client("operator").get(f"/api/studies/{lab.study.slug}/console/").json()
+    assert state["session"] | {"started_at": None} == {
+        "id": session, "operator": str(lab.operator), "device_id": str(device), "started_at": None,
+    }  # fmt: skip
+    assert state["user"] == str(lab.operator)

@@ -1,0 +1,56 @@
+// The session at the rig as this device sees it: begun here with the checklist, found again after a reload, or lost to
+// somebody who took over.
+import { ask } from "./console_sheets.js";
+import { messageOf, post } from "./console_queue.js";
+import { deviceId, toast } from "./console_page.js";
+
+const time = (iso) => new Date(iso).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+
+export class RigSession {
+  constructor(url, user) {
+    Object.assign(this, { url, user, held: null, remark: "" });
+  }
+
+  // Follows the lab; true when that changed anything.
+  follow(held) {
+    const before = `${this.held?.id} ${this.remark}`;
+    const isOurs = held?.device_id === deviceId() && held.operator === this.user;
+    if (isOurs) this.remark = "";
+    else if (this.held) this.remark = lossOf(held, this.user);
+    else if (held) this.remark = `${held.operator === this.user ? "You hold" : `${held.operator} holds`} the session of this study since ${time(held.started_at)}, on another device.`;
+    else if (!this.wasLost) this.remark = "";
+    if (this.held && !isOurs) this.wasLost = true;
+    this.held = isOurs ? held : null;
+    return before !== `${this.held?.id} ${this.remark}`;
+  }
+
+  async begin(checklist) {
+    const body = { device_id: deviceId(), checklist };
+    let answer = await post(this.url, body).catch(() => null);
+    if (answer?.status === 409) {
+      const { detail } = await answer.json();
+      const isWanted = await ask(`${detail} Take over? The other device can start no further trial.`, "Take over");
+      if (!isWanted) return false;
+      answer = await post(this.url, { ...body, take_over: true }).catch(() => null);
+    }
+    this.wasLost = false;
+    return report(answer);
+  }
+
+  async end() {
+    this.held = null; // nobody is to be told that it was taken
+    return report(await post(this.url, { device_id: deviceId() }, "DELETE").catch(() => null));
+  }
+}
+
+async function report(answer) {
+  if (answer?.ok) return true;
+  toast(answer ? await messageOf(answer) : "The lab cannot be reached.", "error");
+  return false;
+}
+
+function lossOf(held, user) {
+  if (!held) return "Your session has ended: it was ended elsewhere, or had been open for eight hours. Look the rig over again.";
+  const who = held.operator === user ? "You have" : `${held.operator} has`;
+  return `${who} taken over this session at ${time(held.started_at)}, on another device. You can still score the trial that you began.`;
+}
