@@ -73,4 +73,6 @@ def looking_notes(study: Study, plan: AnalysisPlan | None) -> tuple[str, ...]:
     if plan is None or study.status != Study.Status.LOCKED or plan.stopping == "anytime":
         return ()
     when = "once, at the end" if plan.stopping == "fixed" else f"{plan.looks} times, at its boundaries"
-    return (f"Trials are still to come, and the plan looks at the data {when}: these figures are no conclusion yet.",)
+    where = " The card of looks says what may be concluded." if plan.stopping == "group-sequential" else ""
+    start = f"Trials are still to come, and the plan looks at the data {when}"
+    return (f"{start}: these figures are no conclusion yet.{where}",)

@@ -42,6 +42,7 @@ HIDDEN = (
     "Primary comparisons that are effects of the factors stay hidden until the PI unblinds the study, and keep their "
     "share of the level; whether they are decided, the PI sees here."
 )
+SCORES = "z is the pooled score of two arms; for effects it is that of the page's own test, conditions added up."
 BIASED = "An estimate at a crossed boundary is on average somewhat too large: studies stop when they are ahead."
 EXCHANGEABLE = "A sequence rests on blocks in random order, as the schedule draws them."
 TITLES = {GROUP_SEQUENTIAL: "group-sequential", ANYTIME: "anytime-valid, betting"}
@@ -90,7 +91,7 @@ def looks_card(
     notes = [*([HIDDEN] if hidden else []), wording.level_sentence(rule, len(comparisons))]
     if rule.kind == GROUP_SEQUENTIAL and total > planned:
         notes.append(f"Blocks after {planned} were added later and lie beyond the plan's last look.")
-    notes.append(BIASED if rule.kind == GROUP_SEQUENTIAL else EXCHANGEABLE)
+    notes += [SCORES, BIASED] if rule.kind == GROUP_SEQUENTIAL else [EXCHANGEABLE]
     card = replace(empty, notes=tuple(notes), command=command_line(arms, gone, comparisons, rule))
     fill = _with_looks if rule.kind == GROUP_SEQUENTIAL else _with_courses
     return fill(card, rule, comparisons, blocks, has_ended(study, filters.until))
