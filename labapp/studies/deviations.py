@@ -26,7 +26,7 @@ class Deviation:
 
 def study_deviations(study: Study) -> list[Deviation]:
     """Amendments, withdrawn arms, unblinding before the end and an early end, in the order in which they happened."""
-    events = study.events.select_related("actor").order_by("created_at", "pk")
+    events = study.events.select_related("actor").order_by("pk")  # a clock may jump
     return [_deviation(event, title) for event in events if (title := _title(event))]
 
 

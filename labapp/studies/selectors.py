@@ -47,6 +47,12 @@ def trial_unfinished(study: Study) -> Trial | None:
     return study.trials.filter(status__in=UNFINISHED).select_related("slot", "arm", "condition").first()
 
 
+def trial_running_at(study: Study) -> Trial | None:
+    """What the robot is doing for another study of the same cell."""
+    others = Trial.objects.filter(study__cell=study.cell_id, status=Trial.Status.RUNNING).exclude(study=study)
+    return others.select_related("slot", "study").first()
+
+
 def session_open(study: Study) -> OperatorSession | None:
     """The session that is held on a study now; there is one at most."""
     return study.sessions.filter(ended_at=None).select_related("operator").first()

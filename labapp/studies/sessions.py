@@ -10,6 +10,7 @@ from django.db.models.functions import Greatest, Least
 from django.utils import timezone
 
 from labapp.accounts.models import User
+from labapp.cells.models import Cell
 from labapp.studies.models import OperatorSession, Study
 from labapp.studies.selectors import SESSION_LONGEST, session_open
 
@@ -38,27 +39,30 @@ def session_start(
 ) -> OperatorSession:
     """Begin a session, or go on with the one that is open on this device.
 
-    Sessions of a study never overlap: one rig, one person who scores. ``take_over`` ends the one open elsewhere.
-    One left open for longer than ``SESSION_LONGEST`` holds nobody up. All times are the server's.
+    Sessions at a cell never overlap, be they of one study or of two: one rig, one person who scores. ``take_over`` ends
+    the one open elsewhere. One left open for longer than ``SESSION_LONGEST`` holds nobody up.
+    All times are the server's.
 
     Raises:
         ValidationError: the study takes no trials, or a point of the checklist is open.
         SessionConflict: a session is open on another device or by another operator.
     """
+    Cell.objects.select_for_update().get(pk=study.cell_id)
     study = Study.objects.select_for_update().get(pk=study.pk)
     if study.status != Study.Status.LOCKED:
         raise ValidationError("A session is held on a locked study.")
-    running = session_open(study)
+    running = session_open(study) or session_open_at(study.cell_id)
     if running is not None and now - running.started_at >= SESSION_LONGEST:
         running = None
-    if running is not None and (running.operator_id, running.device_id) == (operator.pk, device_id):
+    is_mine = running is not None and (running.operator_id, running.device_id) == (operator.pk, device_id)
+    if is_mine and running.study_id == study.pk:
         return running
     if running is not None and not take_over:
-        raise SessionConflict(_who_holds(running, operator))
+        raise SessionConflict(_who_holds(running, operator, study))
     missing = [label for key, label in CHECKLIST.items() if not (checklist or {}).get(key)]
     if missing:
         raise ValidationError({"checklist": f"Still open: {'; '.join(missing)}."})
-    _end(study.sessions.all(), now)
+    _end(OperatorSession.objects.filter(study__cell=study.cell_id), now)
     return OperatorSession.objects.create(
         study=study, operator=operator, device_id=device_id, checklist=dict.fromkeys(CHECKLIST, True)
     )
@@ -76,9 +80,15 @@ def _end(sessions: QuerySet[OperatorSession], now: datetime) -> int:
     return sessions.filter(ended_at=None).update(ended_at=ended_at)
 
 
-def _who_holds(session: OperatorSession, operator: User) -> str:
-    who = "You hold" if session.operator_id == operator.pk else f"{session.operator} holds"
-    since = timezone.localtime(session.started_at)
+def session_open_at(cell_id: int) -> OperatorSession | None:
+    """The session that is held at a cell now, on whichever study."""
     return (
-        f"{who} the session of this study on another device since {since:%H:%M on %d %B}: end it there, or take over."
+        OperatorSession.objects.filter(study__cell=cell_id, ended_at=None).select_related("operator", "study").first()
     )
+
+
+def _who_holds(session: OperatorSession, operator: User, study: Study) -> str:
+    who = "You hold" if session.operator_id == operator.pk else f"{session.operator} holds"
+    which = "this study on another device" if session.study_id == study.pk else f"“{session.study}” at this cell"
+    since = timezone.localtime(session.started_at)
+    return f"{who} the session of {which} since {since:%H:%M on %d %B}: end it there, or take over."

@@ -16,7 +16,7 @@ from labapp.accounts.models import User
 from labapp.cells.models import Agent
 from labapp.studies.browser.blinding import check_text
 from labapp.studies.models import FailureMode, OperatorSession, Stage, Study, Trial, TrialRevision, TrialSlot
-from labapp.studies.selectors import session_is_over, slot_next, trial_unfinished
+from labapp.studies.selectors import session_is_over, slot_next, trial_running_at, trial_unfinished
 
 UNDO_WINDOW = timedelta(seconds=10)
 UNSCORED = (Trial.Status.RUNNING, Trial.Status.PROPOSED)
@@ -78,6 +78,10 @@ def trial_start(
         raise TrialConflict("Your session was ended, here, by whoever took over, or after its eight hours: begin anew.")
     if unfinished := trial_unfinished(study):
         raise TrialConflict(f"{unfinished.slot} is {unfinished.get_status_display()}: finish it first.")
+    if other := trial_running_at(study):
+        raise TrialConflict(
+            f"{other.slot} of “{other.study}” is running at this cell: wait for its end, or end it there."
+        )
     expected = slot_next(study)
     if expected is None:
         raise ValidationError("Every planned trial has been run.")

@@ -69,7 +69,7 @@ def _hashes(study: Study) -> Iterator[Hash]:
     """Newest first: what is there now, then what was there before each amendment."""
     facts = design_facts(study, planned_slots(study))
     kinds = (StudyEvent.Kind.AMENDED, StudyEvent.Kind.LOCKED)
-    for event in study.events.filter(kind__in=kinds).order_by("-created_at", "-pk"):
+    for event in study.events.filter(kind__in=kinds).order_by("-pk"):  # a clock may jump
         is_lock = event.kind == StudyEvent.Kind.LOCKED
         recorded = study.design_sha256 if is_lock else event.payload["sha256"]
         yield Hash(event.created_at, "locked" if is_lock else "amended", recorded, facts_sha256(facts))

@@ -1,6 +1,7 @@
 """The locked hash is found again from the rows, through all amendments; whatever was changed past the lab is told."""
 
 import json
+from datetime import UTC, datetime, timedelta
 from io import StringIO
 
 import pytest
@@ -11,11 +12,13 @@ from django.utils import timezone
 from labapp.cells.models import CellObject
 from labapp.policies.models import Checkpoint
 from labapp.studies import amendments
-from labapp.studies.models import Condition, PolicyArm, Study, Trial, TrialSlot
+from labapp.studies.deviations import study_deviations
+from labapp.studies.models import Condition, PolicyArm, Study, StudyEvent, Trial, TrialSlot
 from labapp.studies.verification import study_verify
 from tests.labapp.studies.conftest import Lab
 
 pytestmark = pytest.mark.django_db
+NOON = datetime(2026, 11, 30, 12, tzinfo=UTC)
 
 
 def amend(lab: Lab) -> None:
@@ -47,6 +50,14 @@ def test_every_hash_is_found_again_through_amendments_and_trials(lab):
     found = study_verify(Study.objects.get(pk=lab.study.pk))
     assert [h.what for h in found.hashes] == ["locked", "amended", "amended", "amended", "amended"]
     assert found.is_intact and len({h.found for h in found.hashes}) == 4  # the note changes nothing
+
+
+def test_a_clock_that_jumped_between_amendments_changes_no_hash_and_no_order(lab):
+    amend(lab)
+    for number, event in enumerate(lab.study.events.order_by("pk")):
+        StudyEvent.objects.filter(pk=event.pk).update(created_at=NOON - timedelta(hours=number))
+    assert study_verify(Study.objects.get(pk=lab.study.pk)).is_intact
+    assert [d.changes[0][2] for d in study_deviations(lab.study) if d.changes] == ["20", "6", "withdrawn", "8"]
 
 
 def test_an_object_that_the_cell_gets_later_changes_nothing(lab):

@@ -1,5 +1,6 @@
 """Sessions of a study never overlap, and no clock but the server's decides about order."""
 
+from dataclasses import replace
 from datetime import timedelta
 from uuid import uuid4
 
@@ -8,8 +9,12 @@ from django.db import IntegrityError, transaction
 from django.test import Client
 from django.utils import timezone
 
+from labapp.studies import services
 from labapp.studies.models import OperatorSession, Trial
 from labapp.studies.sessions import CHECKLIST, session_end
+from labapp.studies.trials import trial_confirm, trial_invalidate
+from tests.labapp import builders
+from tests.labapp.studies.conftest import CONDITIONS, SUCCESS
 
 
 def begin(client: Client, lab, device=None, **body):
@@ -88,6 +93,44 @@ def test_times_that_a_client_sends_are_not_believed(lab):
     lab.client("operator").post(f"/api/trials/{trial.pk}/confirm/", body, content_type="application/json")
     trial.refresh_from_db()
     assert before <= trial.confirmed_at <= timezone.now()
+
+
+def second_study(lab):
+    """Another locked study at the same cell."""
+    checkpoints = [builders.checkpoint("third"), builders.checkpoint("fourth")]
+    common = {"cell": lab.study.cell, "checkpoints": checkpoints, "actor": lab.pi, "conditions": CONDITIONS}
+    study = services.study_create(name="Second study", seed=1, **common)
+    return replace(lab, study=services.study_lock(study=study, actor=lab.pi, now=timezone.now()))
+
+
+def test_two_studies_at_one_cell_have_one_session_between_them(lab):
+    other = second_study(lab)
+    begin(lab.client("operator"), lab)
+    answer = begin(lab.client("researcher"), other)
+    assert answer.status_code == 409
+    assert f"{lab.operator} holds the session of “Blinded study” at this cell" in answer.json()["detail"]
+    assert begin(lab.client("researcher"), other, take_over=True).status_code == 201
+    assert list(OperatorSession.objects.filter(ended_at=None).values_list("study", flat=True)) == [other.study.pk]
+
+
+def test_a_robot_that_runs_a_trial_of_one_study_starts_none_of_another(lab):
+    other = second_study(lab)
+    trial = lab.start()
+    answer = start(lab.client("operator"), other)
+    assert answer.status_code == 409 and "of “Blinded study” is running at this cell" in answer.json()["detail"]
+    trial_invalidate(trial=trial, reason="stopped", version=1, actor=lab.operator, now=timezone.now())
+    assert start(lab.client("operator"), other).status_code == 201
+
+
+@pytest.mark.parametrize("jump", [timedelta(hours=-2), timedelta(days=400)])
+def test_a_clock_that_jumps_during_a_trial_changes_neither_its_order_nor_its_duration(lab, jump):
+    first = lab.proposed()
+    later = timezone.now() + jump
+    trial_confirm(trial=first, outcome=SUCCESS, version=first.version, actor=lab.operator, now=later)
+    second = lab.start(now=later)
+    first.refresh_from_db()
+    assert (first.slot.position, second.slot.position) == (1, 2)
+    assert first.duration_s == 6.0, "the robot's own stopwatch, not a difference of times of day"
 
 
 def test_a_session_left_open_over_night_holds_nobody_up(lab):
