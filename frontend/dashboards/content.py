@@ -117,6 +117,31 @@ class LooksCard:
 
 
 @dataclass(frozen=True)
+class PosteriorLine:
+    """The Bayesian second view of one effect in one group of trials: points, and the probability of above zero."""
+
+    effect: str
+    group: str
+    points: float
+    low: float
+    high: float
+    probability: float
+
+
+@dataclass(frozen=True)
+class ProgressLine:
+    """Two arms by how far their trials got: P(first gets further), ties half, with interval and adjusted p."""
+
+    first: str
+    second: str
+    superiority: float
+    low: float
+    high: float
+    adjusted_p: float
+    href: str = ""
+
+
+@dataclass(frozen=True)
 class Choice:
     """One box of a filter: the value that stands in the address, and its label."""
 
@@ -149,6 +174,7 @@ class Content:
     bars: tuple[RatePoint, ...] = ()
     effects: tuple[EffectLine, ...] = ()
     effects_missing: str = ""
+    posterior: tuple[PosteriorLine, ...] = ()
     comparisons: tuple[ComparisonLine, ...] = ()
     comparison_test: str = ""
     comparison_note: str = ""
@@ -157,6 +183,7 @@ class Content:
     factor_names: tuple[str, str] = ("world", "behavior")
     cell_means: tuple[CellMean, ...] = ()
     stages: tuple[StageCurve, ...] = ()
+    progress: tuple[ProgressLine, ...] = ()
     modes: tuple[ModeCounts, ...] = ()
     times: tuple[TimeCurve, ...] = ()
     notes: tuple[str, ...] = ()
@@ -186,6 +213,10 @@ class Queries(Protocol):
 
     def checks(self, slug: str, filters: Filters) -> tuple[str, ...]:
         """What may mislead (drift, operators, duplicates), in sentences; empty where nothing was found."""
+        ...
+
+    def sensitivity(self, slug: str, filters: Filters) -> tuple[str, ...]:
+        """The effects by a logistic model with block and operator terms, in sentences; empty where names are hidden."""
         ...
 
     def data_version(self, slug: str, filters: Filters) -> str:

@@ -4,8 +4,8 @@ from typing import Any
 
 from dash import html
 
-from frontend import figures
 from frontend.dashboards.content import Content
+from frontend.dashboards.drawn import draw
 from frontend.dashboards.filters import Filters, format_filters
 from frontend.dashboards.looks import looks_cards
 from frontend.dashboards.parts import (
@@ -17,9 +17,20 @@ from frontend.dashboards.parts import (
     graph,
     notice,
     paired_table,
+    posterior_table,
+    progress_table,
     success_table,
 )
 from frontend.dashboards.simulated import simulated_cards
+
+POSTERIOR_NOTE = (
+    "Rates of the four cells independent, Jeffreys prior; central credible intervals. It says how probable an effect "
+    "is given these trials, and replaces no test."
+)
+PROGRESS_NOTE = (
+    "Share of pairs of trials in which the first arm's got to a later stage (ties half): above 50 % it gets further. "
+    "Brunner-Munzel by permutation, Holm-adjusted; with ten trials an arm the interval covers more than it says."
+)
 
 
 def page_body(content: Content, filters: Filters, theme: str) -> list[Any]:
@@ -31,7 +42,7 @@ def page_body(content: Content, filters: Filters, theme: str) -> list[Any]:
     return [
         *head,
         card("Success by arm and condition", success_table(content), percent),
-        card("Success", graph("success-bars", figures.success_bars(content.bars, theme_name=theme)), percent),
+        card("Success", graph("success-bars", draw("success-bars", content, theme)), percent),
         *looks_cards(content.looks, theme),
         *_effects(content, theme),
         *_comparisons(content),
@@ -45,10 +56,25 @@ def page_body(content: Content, filters: Filters, theme: str) -> list[Any]:
 def _effects(content: Content, theme: str) -> list[Any]:
     if content.effects_missing:
         return [card("Main effects and interaction", html.P(content.effects_missing, className="soft"))]
-    points = [line.point for line in content.effects]
-    forest = graph("effects-forest", figures.effects_forest(points, theme_name=theme))
-    inside = [forest, effects_list(content.effects)]
+    forest = graph("effects-forest", draw("effects-forest", content, theme))
+    inside = [forest, effects_list(content.effects), *_posterior(content)]
     return [card("Main effects and interaction", inside, "in points, averaged over conditions")]
+
+
+def _posterior(content: Content) -> list[Any]:
+    if not content.posterior:
+        return []
+    summary = html.Summary("A second view: Bayesian posterior")
+    return [
+        html.Details([summary, posterior_table(content.posterior), html.P(POSTERIOR_NOTE, className="faint small")])
+    ]
+
+
+def _progress(content: Content) -> list[Any]:
+    if not content.progress:
+        return []
+    summary = html.Summary("Who gets further? All pairs")
+    return [html.Details([summary, progress_table(content.progress), html.P(PROGRESS_NOTE, className="faint small")])]
 
 
 def _comparisons(content: Content) -> list[Any]:
@@ -77,16 +103,18 @@ def _paired(content: Content) -> list[Any]:
 def _interaction(content: Content, theme: str) -> list[Any]:
     if content.effects_missing:
         return []
-    a, b = content.factor_names
-    figure = figures.interaction_plot(content.cell_means, a_name=a, b_name=b, theme_name=theme)
+    figure = draw("interaction-plot", content, theme)
     return [card("Interaction", graph("interaction-plot", figure), "parallel lines: no interaction")]
 
 
 def _how_trials_end(content: Content, theme: str) -> list[Any]:
+    def shown(name: str) -> Any:
+        return graph(name, draw(name, content, theme))
+
     return [
-        card("Failure modes", graph("failure-modes", figures.failure_modes(content.modes, theme_name=theme))),
-        card("Stages reached", graph("stage-funnel", figures.stage_funnel(content.stages, theme_name=theme))),
-        card("Time to success", graph("time-to-success", figures.time_to_success(content.times, theme_name=theme))),
+        card("Failure modes", shown("failure-modes")),
+        card("Stages reached", [shown("stage-funnel"), *_progress(content)]),
+        card("Time to success", shown("time-to-success")),
     ]
 
 

@@ -5,10 +5,21 @@ from typing import Any
 
 from dash import dcc, html
 
-from frontend.dashboards.content import Cell, Choice, ComparisonLine, Content, EffectLine, PairedLine, Row
+from frontend.dashboards.content import (
+    Cell,
+    Choice,
+    ComparisonLine,
+    Content,
+    EffectLine,
+    PairedLine,
+    PosteriorLine,
+    ProgressLine,
+    Row,
+)
 
 HEADS = ("points", "interval", "adjusted p", "more trials per arm")
-GRAPH_CONFIG = {"displaylogo": False, "toImageButtonOptions": {"format": "svg", "scale": 2}, "responsive": True}
+GRAPH_CONFIG = {"displaylogo": False, "modeBarButtonsToRemove": ["toImage"], "responsive": True}
+SAVED_AS = ("svg", "png")
 
 
 def success_table(content: Content) -> html.Div:
@@ -63,7 +74,7 @@ def comparisons_table(lines: Sequence[ComparisonLine]) -> html.Div:
                 html.Td("< 0.001" if line.adjusted_p < 0.001 else f"{line.adjusted_p:.3f}", className="number"),
                 html.Td(line.more, className="number"),
             ]
-        return html.Tr([html.Td(f"{line.first} − {line.second}"), *rest])
+        return html.Tr([html.Td(_pair(line)), *rest])
 
     head = html.Tr([html.Th("Pair"), *[html.Th(h, className="number") for h in HEADS]])
     return html.Div(html.Table([html.Thead(head), html.Tbody([row(line) for line in lines])]), className="table-scroll")
@@ -81,9 +92,7 @@ def paired_table(lines: Sequence[PairedLine]) -> html.Div:
             f"{line.low:+.1f} to {line.high:+.1f}",
             f"{line.p:.2g}" if line.p >= 1e-6 else "< 1e-6",
         ]
-        return html.Tr(
-            [html.Td(f"{line.first} − {line.second}"), *[html.Td(number, className="number") for number in numbers]]
-        )
+        return html.Tr([html.Td(_pair(line)), *[html.Td(number, className="number") for number in numbers]])
 
     names = ("pairs", "only the first", "only the second", "points", "interval", "exact p")
     head = html.Tr([html.Th("Pair of arms"), *[html.Th(name, className="number") for name in names]])
@@ -92,21 +101,78 @@ def paired_table(lines: Sequence[PairedLine]) -> html.Div:
     return html.Div([html.Div(table, className="table-scroll"), sentences])
 
 
+def posterior_table(lines: Sequence[PosteriorLine]) -> html.Div:
+    """Effects by posterior: mean and credible interval in points, probability of above zero."""
+
+    def row(line: PosteriorLine) -> list[str]:
+        interval = f"{line.low:+.1f} to {line.high:+.1f}"
+        return [line.effect, line.group, f"{line.points:+.1f}", interval, probability(line.probability)]
+
+    return _table(("Effect", "Trials", "points", "interval", "above zero"), [row(line) for line in lines], words=2)
+
+
+def progress_table(lines: Sequence[ProgressLine]) -> html.Div:
+    """Pairs of arms by how far trials got."""
+
+    def row(line: ProgressLine) -> list[Any]:
+        interval = f"{line.low:.0%} to {line.high:.0%}"
+        p = "< 0.001" if line.adjusted_p < 0.001 else f"{line.adjusted_p:.3f}"
+        return [_pair(line), f"{line.superiority:.0%}", interval, p]
+
+    return _table(("Pair", "first gets further", "interval", "adjusted p"), [row(line) for line in lines])
+
+
+def probability(value: float) -> str:
+    """Neither 0 nor 100 %: draws can show neither."""
+    return "> 99.9 %" if value > 0.999 else "< 0.1 %" if value < 0.001 else f"{100 * value:.1f} %"
+
+
+def _table(heads: Sequence[str], rows: Sequence[Sequence[Any]], words: int = 1) -> html.Div:
+    """A plain table; the first `words` columns hold words, the others numbers."""
+
+    def cells(kind: Any, values: Sequence[Any]) -> list[Any]:
+        return [kind(v, className="" if i < words else "number") for i, v in enumerate(values)]
+
+    head, body = html.Tr(cells(html.Th, heads)), [html.Tr(cells(html.Td, row)) for row in rows]
+    return html.Div(html.Table([html.Thead(head), html.Tbody(body)]), className="table-scroll")
+
+
+def _pair(line: ComparisonLine | PairedLine | ProgressLine) -> Any:
+    """The pair's name; it opens the trials of both arms."""
+    name = f"{line.first} − {line.second}"
+    return html.A(name, href=line.href, title="Trials of both arms") if line.href else name
+
+
 def effects_list(lines: Sequence[EffectLine]) -> html.Div:
     """The effects in sentences: over all trials first, the other groups folded below."""
     first = lines[0].point.group if lines else ""
     rest = [line for line in lines if line.point.group != first]
-    children: list[Any] = [html.Ul([html.Li(line.sentence) for line in lines if line.point.group == first])]
+    children: list[Any] = [html.Ul([html.Li(_effect(line)) for line in lines if line.point.group == first])]
     if rest:
-        items = [html.Li([html.Span(line.point.group, className="key"), " ", line.sentence]) for line in rest]
+        items = [html.Li([html.Span(line.point.group, className="key"), " ", *_effect(line)]) for line in rest]
         title = f"{' and '.join(dict.fromkeys(line.point.group for line in rest))} apart".capitalize()
         children.append(html.Details([html.Summary(title), html.Ul(items)]))
     return html.Div(children, className="effects-list")
 
 
-def graph(identifier: str, figure: Any) -> dcc.Graph:
-    """A figure that fills its card."""
-    return dcc.Graph(id=identifier, figure=figure, config=GRAPH_CONFIG, className="plot")
+def _effect(line: EffectLine) -> list[Any]:
+    """The sentence, and the way to the trials behind it."""
+    return [line.sentence, *([" ", html.A("Trials", href=line.point.href)] if line.point.href else [])]
+
+
+def graph(identifier: str, figure: Any) -> html.Div:
+    """A figure that fills its card; its marks open the trials behind them, its buttons save it as a file."""
+    plot = dcc.Graph(id={"figure": identifier}, figure=figure, config=GRAPH_CONFIG, className="plot")
+    buttons = [
+        html.Button(
+            kind.upper(),
+            id={"save": identifier, "format": kind},
+            className="button small",
+            title=f"Save this figure as {kind.upper()}, light and as wide as a page",
+        )
+        for kind in SAVED_AS
+    ]
+    return html.Div([plot, html.Div(buttons, className="figure-save")], id=identifier, className="figure")
 
 
 def card(title: str, children: Any, note: str = "") -> html.Section:

@@ -5,11 +5,12 @@ The page around it (navigation, title) belongs to the web application, which put
 
 from typing import Any
 
-from dash import Dash, Input, Output, State, ctx, dcc, html, no_update
+from dash import ALL, Dash, Input, Output, State, ctx, dcc, html, no_update
 from dash.exceptions import PreventUpdate
 from flask import Flask
 
 from frontend.dashboards.content import HiddenStudyError, Queries, UnknownStudyError
+from frontend.dashboards.drawn import file_name, for_print
 from frontend.dashboards.filters import CONFIDENCES, Filters, format_filters, parse_filters
 from frontend.dashboards.page import page_body
 from frontend.dashboards.parts import notice
@@ -24,6 +25,25 @@ WATCH_THEME = """
     document.addEventListener("themechange", () => dash_clientside.set_props("theme", { data: now() }));
   }
   return now();
+}
+"""
+
+CHECK = "Check for drift, operators and duplicates, and fit the logistic model"
+OPEN_TRIALS = """
+(_clicks) => {
+  const point = dash_clientside.callback_context.triggered[0]?.value?.points?.[0];
+  const href = [point?.customdata].flat().find((value) => typeof value === "string" && value.startsWith("/"));
+  if (href) window.location.assign(href);
+  return dash_clientside.no_update;
+}
+"""
+SAVE_FIGURE = """
+async (asked) => {
+  if (!asked) return dash_clientside.no_update;
+  const { data, layout } = asked.figure;
+  const options = { format: asked.format, width: layout.width, height: layout.height, filename: asked.name };
+  await Plotly.downloadImage({ data, layout }, { ...options, scale: asked.format === "png" ? 3 : 1 });
+  return asked.name;
 }
 """
 
@@ -63,6 +83,9 @@ def layout() -> html.Div:
             dcc.Store(id="theme"),
             dcc.Store(id="version"),
             dcc.Store(id="newer"),
+            dcc.Store(id="opened"),
+            dcc.Store(id="to-save"),
+            dcc.Store(id="saved"),
             dcc.Interval(id="poll", interval=POLL_MS),
             html.Div(
                 [
@@ -83,7 +106,7 @@ def layout() -> html.Div:
             html.Div(id="body", className="stack", **{"aria-live": "polite"}),
             html.Div(
                 [
-                    html.Button("Check for drift, operators and duplicates", id="run-checks", className="button small"),
+                    html.Button(CHECK, id="run-checks", className="button small"),
                     html.Div(id="checks", className="stack"),
                 ],
                 className="stack results-checks",
@@ -111,6 +134,8 @@ def slug_of(pathname: str | None, prefix: str) -> str:
 
 def _add_callbacks(app: Dash, queries: Queries, prefix: str) -> None:
     app.clientside_callback(WATCH_THEME, Output("theme", "data"), Input("address", "pathname"))
+    app.clientside_callback(OPEN_TRIALS, Output("opened", "data"), Input({"figure": ALL}, "clickData"))
+    app.clientside_callback(SAVE_FIGURE, Output("saved", "data"), Input("to-save", "data"))
 
     @app.callback(
         Output("body", "children"),
@@ -138,8 +163,27 @@ def _add_callbacks(app: Dash, queries: Queries, prefix: str) -> None:
         prevent_initial_call=True,
     )
     def check(_clicks: int, search: str, pathname: str) -> list[Any]:
-        found = queries.checks(slug_of(pathname, prefix), _filters_or_none(search))
-        return [notice(text, "warn") for text in found] or [notice("Nothing conspicuous found.")]
+        slug, filters = slug_of(pathname, prefix), _filters_or_none(search)
+        found = [notice(text, "warn") for text in queries.checks(slug, filters)]
+        model = [notice(text) for text in queries.sensitivity(slug, filters)]
+        return [*(found or [notice("Nothing conspicuous found.")]), *model]
+
+    @app.callback(
+        Output("to-save", "data"),
+        Input({"save": ALL, "format": ALL}, "n_clicks"),
+        State("address", "search"),
+        State("address", "pathname"),
+        prevent_initial_call=True,
+    )
+    def draw_for_print(_clicks: list[int | None], search: str, pathname: str) -> dict[str, Any]:
+        """The figure whose button was pressed, drawn for print; the browser writes the file."""
+        clicks, button = ctx.triggered[0]["value"], ctx.triggered_id
+        if not clicks:  # buttons that just appeared
+            raise PreventUpdate
+        content = queries.content(slug_of(pathname, prefix), _filters_or_none(search))
+        name = button["save"]
+        figure = for_print(name, content).to_plotly_json()
+        return {"figure": figure, "format": button["format"], "name": file_name(name, content), "clicks": clicks}
 
     @app.callback(
         Output("newer", "data"),

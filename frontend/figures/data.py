@@ -1,12 +1,17 @@
 """What the figures draw: numbers already computed, names already chosen (a blinded study passes codes)."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 STAGES = ("approach", "contact", "lift", "carry", "release", "placed")
 
 
 class RatePoint(NamedTuple):
-    """Success rate of one arm in one group of trials, as a share; rate and bounds None without trials."""
+    """Success rate of one arm in one group of trials, as a share; rate and bounds None without trials.
+
+    `href`, here and below, is the address of the trials behind the number; a figure's marks open it.
+    """
 
     arm: str
     group: str
@@ -15,6 +20,7 @@ class RatePoint(NamedTuple):
     rate: float | None
     low: float | None
     high: float | None
+    href: str = ""
 
 
 class EffectPoint(NamedTuple):
@@ -25,6 +31,7 @@ class EffectPoint(NamedTuple):
     points: float
     low: float
     high: float
+    href: str = ""
 
 
 class CellMean(NamedTuple):
@@ -35,6 +42,7 @@ class CellMean(NamedTuple):
     rate: float
     low: float
     high: float
+    href: str = ""
 
 
 class StageCurve(NamedTuple):
@@ -43,6 +51,7 @@ class StageCurve(NamedTuple):
     arm: str
     trials: int
     reached: tuple[float, ...]
+    hrefs: tuple[str, ...] = ()
 
 
 class ModeCounts(NamedTuple):
@@ -51,6 +60,7 @@ class ModeCounts(NamedTuple):
     arm: str
     trials: int
     modes: dict[str, int]
+    hrefs: Mapping[str, str] = MappingProxyType({})
 
 
 class TimeCurve(NamedTuple):
@@ -60,6 +70,7 @@ class TimeCurve(NamedTuple):
     trials: int
     seconds: tuple[float, ...]
     share: tuple[float, ...]
+    href: str = ""
 
 
 class LookPath(NamedTuple):

@@ -47,7 +47,7 @@ def _row(
             "thickness": 2,
             "width": 0,
         },
-        customdata=[(row.effect, row.low, row.high) for row in rows],
+        customdata=[(row.effect, row.low, row.high, row.href) for row in rows],
         hovertemplate="%{customdata[0]}, %{fullData.name}<br>%{x:+.1f} points"
         "<br>interval %{customdata[1]:+.1f} to %{customdata[2]:+.1f}<extra></extra>",
     )

@@ -27,7 +27,7 @@ def failure_modes(arms: Sequence[ModeCounts], *, theme_name: str = "light") -> g
                 y=[arm.arm for arm in shown],
                 x=[count / arm.trials for count, arm in zip(counts, shown, strict=True)],
                 marker={"color": look.color, "pattern": pattern(look)},
-                customdata=[(count, arm.trials) for count, arm in zip(counts, shown, strict=True)],
+                customdata=[(arm.modes.get(mode, 0), arm.trials, arm.hrefs.get(mode, "")) for arm in shown],
                 hovertemplate="%{y}: %{fullData.name} in %{customdata[0]} of %{customdata[1]}<extra></extra>",
             )
         )

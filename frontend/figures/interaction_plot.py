@@ -35,6 +35,7 @@ def interaction_plot(
                     "thickness": 1.5,
                     "width": 4,
                 },
+                customdata=[cell.href for cell in line],
                 hovertemplate=f"{a_name} %{{x}}, %{{fullData.name}}: %{{y:.0%}}<extra></extra>",
             )
         )

@@ -31,6 +31,7 @@ def stage_funnel(curves: Sequence[StageCurve], *, theme_name: str = "light") -> 
                 y=list(curve.reached),
                 line={"color": look.color, "dash": look.dash, "width": 2},
                 marker={"color": look.color, "symbol": look.symbol, "size": 8},
+                customdata=list(curve.hrefs) or None,
                 hovertemplate=f"%{{fullData.name}}: %{{y:.0%}} of {curve.trials} reached %{{x}}<extra></extra>",
             )
         )

@@ -40,7 +40,7 @@ def _bars(arm: str, points: Sequence[RatePoint], index: int, colors: Theme) -> g
         text=[f"n={point.trials}" for point in shown],
         textposition="inside",
         insidetextanchor="start",
-        customdata=[(point.successes, point.trials, point.low, point.high) for point in shown],
+        customdata=[(point.successes, point.trials, point.low, point.high, point.href) for point in shown],
         hovertemplate="%{fullData.name}, %{x}<br>%{customdata[0]} of %{customdata[1]}: %{y:.0%}"
-        "<br>95 % interval %{customdata[2]:.0%} to %{customdata[3]:.0%}<extra></extra>",
+        "<br>interval %{customdata[2]:.0%} to %{customdata[3]:.0%}<extra></extra>",
     )

@@ -24,6 +24,7 @@ def time_to_success(curves: Sequence[TimeCurve], *, theme_name: str = "light") -
                 x=list(curve.seconds),
                 y=list(curve.share),
                 line={"color": look.color, "dash": look.dash, "width": 2, "shape": "hv"},
+                customdata=[curve.href] * len(curve.seconds),
                 hovertemplate=f"%{{fullData.name}}: %{{y:.0%}} of {curve.trials} within %{{x:.1f}} s<extra></extra>",
             )
         )

@@ -4,11 +4,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from urllib.parse import urlencode
 
 from frontend.dashboards.content import Cell, ComparisonLine, Row
 from frontend.figures.data import STAGES, ModeCounts, RatePoint, StageCurve, TimeCurve
 from labapp.results.arms import Arm
+from labapp.results.links import TrialLinks
 from labapp.results.tallies import TIME_STEP_S, OutcomeGroup, TimeGroup
 from labapp.statistics.cautions import invalid_trials, simpson
 from labapp.statistics.counts import Count, alpha_of
@@ -79,18 +79,15 @@ def table_rows(
     tally: Tally,
     confidence: float,
     is_simulated: bool,
-    trials_href: str,
+    links: TrialLinks,
     letters: Mapping[str, str],
     latencies: Mapping[int, float],
 ) -> tuple[Row, ...]:
-    """The success table; `trials_href` is the address of the study's trials list."""
+    """The success table; every cell opens its trials."""
 
     def cell(arm: Arm, group: ConditionGroup) -> Cell:
         result = rate(*tally.count([arm.id], group.condition_ids), confidence)
-        which = "condition" if len(group.slugs) == 1 else "conditions"
-        query = {"arm": arm.code, which: ",".join(group.slugs), "status": "confirmed"}
-        href = f"{trials_href}?{urlencode(query, safe=',')}"
-        return Cell(result.successes, result.trials, result.rate, result.low, result.high, href)
+        return Cell(*result[:5], links.to([arm], group.slugs))
 
     return tuple(
         Row(
@@ -106,29 +103,30 @@ def table_rows(
 
 
 def rate_points(
-    arms: Sequence[Arm], groups: Sequence[ConditionGroup], tally: Tally, confidence: float
+    arms: Sequence[Arm], groups: Sequence[ConditionGroup], tally: Tally, confidence: float, links: TrialLinks
 ) -> tuple[RatePoint, ...]:
     """Success of each arm in each group."""
     points = []
     for arm in arms:
         for group in groups:
             result = rate(*tally.count([arm.id], group.condition_ids), confidence)
-            points.append(RatePoint(arm.name, group.label, *result[:5]))
+            points.append(RatePoint(arm.name, group.label, *result[:5], links.to([arm], group.slugs)))
     return tuple(points)
 
 
 def comparisons(
-    arms: Sequence[Arm], conditions: Sequence[Condition], tally: Tally, confidence: float
+    arms: Sequence[Arm], conditions: Sequence[Condition], tally: Tally, confidence: float, links: TrialLinks
 ) -> tuple[tuple[ComparisonLine, ...], dict[str, str], str]:
     """Every pair of arms over all shown conditions, compact letters by arm code, and the test that was used."""
     condition_ids = [c.pk for c in conditions]
-    names = {arm.code: arm.name for arm in arms}
+    by_code, slugs = {arm.code: arm for arm in arms}, [c.slug for c in conditions]
     counts = {arm.code: tally.count([arm.id], condition_ids) for arm in arms}
     found = compare_all(counts, confidence)
 
     def line(c: Comparison) -> ComparisonLine:
         values = (v and 100 * v for v in (c.difference.estimate, c.difference.low, c.difference.high))
-        return ComparisonLine(names[c.first], names[c.second], *values, c.adjusted_p)
+        first, second = by_code[c.first], by_code[c.second]
+        return ComparisonLine(first.name, second.name, *values, c.adjusted_p, links.to([first, second], slugs))
 
     letters = letters_by_rate(counts, found, alpha_of(confidence))
     tests = {c.difference.test for c in found if c.difference.p is not None}
@@ -164,36 +162,54 @@ def cautions(arms: Sequence[Arm], conditions: Sequence[Condition], groups: Seque
     return tuple(caution.message for caution in [*found, invalid_trials(invalid)] if caution)
 
 
-def stage_curves(arms: Sequence[Arm], tally: Tally) -> tuple[StageCurve, ...]:
+def furthest_stages(arm: Arm, tally: Tally) -> list[int]:
+    """Trials of an arm by furthest stage, in the order of STAGES; trials without a stage are left out."""
+    counts = dict.fromkeys(STAGES, 0)
+    for group in tally.groups:
+        if group.arm_id == arm.id and group.furthest_stage:
+            counts[group.furthest_stage] += group.trials
+    return list(counts.values())
+
+
+def stage_curves(
+    arms: Sequence[Arm], conditions: Sequence[Condition], tally: Tally, links: TrialLinks
+) -> tuple[StageCurve, ...]:
     """Share of each arm's trials that reached each stage; trials without a stage are left out."""
-    curves = []
+    curves, slugs = [], [c.slug for c in conditions]
     for arm in arms:
-        reached = dict.fromkeys(STAGES, 0)
-        for group in tally.groups:
-            if group.arm_id == arm.id and group.furthest_stage:
-                reached[group.furthest_stage] += group.trials
-        total = sum(reached.values())
+        counts = furthest_stages(arm, tally)
+        total = sum(counts)
         if total:
-            shares = tuple(sum(list(reached.values())[i:]) / total for i in range(len(STAGES)))
-            curves.append(StageCurve(arm.name, total, shares))
+            shares = tuple(sum(counts[i:]) / total for i in range(len(STAGES)))
+            hrefs = tuple(links.to([arm], slugs, reached=stage) for stage in STAGES)
+            curves.append(StageCurve(arm.name, total, shares, hrefs))
     return tuple(curves)
 
 
-def mode_counts(arms: Sequence[Arm], tally: Tally) -> tuple[ModeCounts, ...]:
+def mode_counts(
+    arms: Sequence[Arm], conditions: Sequence[Condition], tally: Tally, links: TrialLinks
+) -> tuple[ModeCounts, ...]:
     """Failed trials of each arm by mode, in the order of the paper's list; "unnamed" where none was given."""
     labels = {**dict(FailureMode.choices), "": "unnamed"}
-    result = []
+    result, slugs = [], [c.slug for c in conditions]
+
+    def name(mode: str) -> str:
+        return labels.get(mode, mode.replace("_", " "))
+
     for arm in arms:
         modes = dict.fromkeys(labels, 0)
         for group in tally.groups:
             if group.arm_id == arm.id and not group.is_success:
                 modes[group.failure_mode] = modes.get(group.failure_mode, 0) + group.trials
-        named = {labels.get(mode, mode.replace("_", " ")): trials for mode, trials in modes.items() if trials}
-        result.append(ModeCounts(arm.name, tally.trials(arm.id), named))
+        named = {name(mode): trials for mode, trials in modes.items() if trials}
+        hrefs = {name(mode): links.to([arm], slugs, outcome=mode or "failure") for mode, n in modes.items() if n}
+        result.append(ModeCounts(arm.name, tally.trials(arm.id), named, hrefs))
     return tuple(result)
 
 
-def time_curves(arms: Sequence[Arm], groups: Sequence[TimeGroup], tally: Tally) -> tuple[TimeCurve, ...]:
+def time_curves(
+    arms: Sequence[Arm], conditions: Sequence[Condition], groups: Sequence[TimeGroup], tally: Tally, links: TrialLinks
+) -> tuple[TimeCurve, ...]:
     """Share of an arm's trials that had succeeded by the end of each step of time."""
     timed = [group for group in groups if group.step is not None and group.successes]
     last = max((group.step for group in timed), default=-1)
@@ -207,5 +223,6 @@ def time_curves(arms: Sequence[Arm], groups: Sequence[TimeGroup], tally: Tally) 
                 so_far += by_step.get(step, 0)
                 share.append(so_far / total)
             seconds = tuple(TIME_STEP_S * i for i in range(last + 2))
-            curves.append(TimeCurve(arm.name, total, seconds, tuple(share)))
+            href = links.to([arm], [c.slug for c in conditions], outcome="success", sort="time")
+            curves.append(TimeCurve(arm.name, total, seconds, tuple(share), href))
     return tuple(curves)

@@ -4,7 +4,7 @@ The database counts how often each pattern of outcomes occurs among the blocks, 
 patterns, however many trials there are. Every pair of arms is then read off the patterns.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import combinations
 
 from django.contrib.postgres.aggregates import StringAgg
@@ -29,13 +29,16 @@ Pattern = dict[int, bool]
 
 
 def paired_lines(
-    study: Study, arms: Sequence[Arm], trials: QuerySet[Trial], confidence: float
+    study: Study, arms: Sequence[Arm], trials: QuerySet[Trial], confidence: float, to_trials: Callable[..., str]
 ) -> tuple[PairedLine, ...]:
-    """Every pair of arms that share pairs, for imported studies with a pairing key and studies whose plan pairs."""
+    """Every pair of arms that share pairs, for imported studies with a pairing key and studies whose plan pairs.
+
+    `to_trials(arms)` is the address of these arms' trials.
+    """
     if not (study.is_imported or study.analysis_plan.get("test") == PAIRED_TEST):
         return ()
     counted = block_patterns(trials)
-    lines = (_line(first, second, counted, confidence) for first, second in combinations(arms, 2))
+    lines = (_line(first, second, counted, confidence, to_trials) for first, second in combinations(arms, 2))
     return tuple(line for line in lines if line is not None)
 
 
@@ -62,7 +65,13 @@ def _read(text: str) -> Pattern:
     return {arm_id: outcome for arm_id, outcome in found if once.count(arm_id) == 1}
 
 
-def _line(first: Arm, second: Arm, counted: Sequence[tuple[Pattern, int]], confidence: float) -> PairedLine | None:
+def _line(
+    first: Arm,
+    second: Arm,
+    counted: Sequence[tuple[Pattern, int]],
+    confidence: float,
+    to_trials: Callable[..., str],
+) -> PairedLine | None:
     shared = [(p[first.id], p[second.id], count) for p, count in counted if first.id in p and second.id in p]
     pairs = sum(count for *_, count in shared)
     if not pairs:
@@ -74,7 +83,8 @@ def _line(first: Arm, second: Arm, counted: Sequence[tuple[Pattern, int]], confi
     found = paired(n10, n01, pairs, confidence)
     estimate, low, high = (100 * float(value or 0) for value in (found.estimate, found.low, found.high))
     sentence = paired_sentence(first.name, second.name, found)
-    return PairedLine(first.name, second.name, pairs, n10, n01, estimate, low, high, found.p, sentence)
+    href = to_trials([first, second])
+    return PairedLine(first.name, second.name, pairs, n10, n01, estimate, low, high, found.p, sentence, href)
 
 
 def paired_sentence(first: str, second: str, found: Paired) -> str:

@@ -7,7 +7,7 @@ from django.urls import reverse
 from frontend.dashboards.content import Choice, Content, Counts
 from frontend.dashboards.filters import Filters, format_filters
 from labapp.accounts.models import User
-from labapp.results import analysis, effects, resolving
+from labapp.results import analysis, effects, resolving, second
 from labapp.results.access import current_viewer, sees_names, visible_study
 from labapp.results.arms import Arm, study_arms, study_conditions
 from labapp.results.checks import find_cautions
@@ -57,6 +57,11 @@ class DatabaseQueries:
         """Drift, operators and duplicates, from aggregates over the trials."""
         study = visible_study(current_viewer.get(), slug)
         return find_cautions(selected_trials(study, filters))
+
+    def sensitivity(self, slug: str, filters: Filters) -> tuple[str, ...]:
+        """The logistic model's view of the effects."""
+        user = current_viewer.get()
+        return study_sensitivity(visible_study(user, slug), user, filters)
 
     def data_version(self, slug: str, filters: Filters) -> str:
         """Version of the counts that the page would show now."""
@@ -119,6 +124,7 @@ def study_content(study: Study, user: User, filters: Filters) -> Content:
         ),
         bars=analysis.rate_points(arms, analysis.summary_groups(conditions), tally, filters.confidence, links),
         stages=analysis.stage_curves(arms, conditions, tally, links),
+        progress=second.progress_lines(arms, conditions, tally, filters.confidence, links),
         modes=analysis.mode_counts(arms, conditions, tally, links),
         times=analysis.time_curves(arms, conditions, times, tally, links),
         looks=looks,
@@ -127,6 +133,14 @@ def study_content(study: Study, user: User, filters: Filters) -> Content:
         notes=notes,
         **effect_fields,
     )
+
+
+def study_sensitivity(study: Study, user: User, filters: Filters) -> tuple[str, ...]:
+    """The effects once more by a logistic model; nothing while codes stand for policies."""
+    if not sees_names(user, study):
+        return ()
+    arms = [arm for arm in study_arms(study, with_names=True) if not filters.arms or arm.code in filters.arms]
+    return second.model_sentences(effects.find_design(arms), selected_trials(study, filters), filters.confidence)
 
 
 def trials_href(study: Study) -> str:
@@ -152,6 +166,7 @@ def _effects(
         notes = (*notes, "Some cells of the design hold several arms; effects add their trials up.")
     return {
         "effects": resolving.effects_to_resolve(lines, design, conditions, tally, confidence),
+        "posterior": second.posterior_lines(design, tally, conditions, confidence),
         "cell_means": effects.cell_means(design, tally, conditions, confidence, links),
         "factor_names": design.names,
         "notes": notes,

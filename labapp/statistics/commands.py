@@ -10,7 +10,7 @@ from labapp.statistics.counts import Count, alpha_of
 from labapp.statistics.differences import difference
 from labapp.statistics.equivalence import equivalence
 from labapp.statistics.factorial import factorial
-from labapp.statistics.models import logistic_sensitivity
+from labapp.statistics.models import logistic_sensitivity, sensitivity_sentences
 from labapp.statistics.multiplicity import compare_all, letters_by_rate
 from labapp.statistics.paired import FEW_PAIRS, paired
 from labapp.statistics.posterior import posterior_effects
@@ -119,15 +119,7 @@ def _add_sensitivity(answer, sentences, rows, names, levels, terms, options) -> 
     columns = {term: [row[term] for row in rows] for term in terms}
     model = logistic_sensitivity(success, high, columns, options.confidence)
     answer["logistic"] = model._asdict() | {"effects": {name: e._asdict() for name, e in model.effects.items()}}
-    for name, effect in model.effects.items():
-        interval = f"{level(options.confidence)} interval {points(effect.low)} to {points(effect.high)}"
-        sentences.append(
-            f"Logistic model with {', '.join(model.terms)}: {name} {points(effect.estimate)} ({interval})."
-        )
-    if model.problem:
-        sentences.append(f"No logistic model: {model.problem}.")
-    if model.dropped:
-        sentences.append(f"Not in the model, for too many or too few levels: {', '.join(model.dropped)}.")
+    sentences += sensitivity_sentences(model, options.confidence)
 
 
 def compare_command(options: Namespace) -> Answer:

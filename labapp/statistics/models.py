@@ -12,9 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtr, stdtrit
 
+from labapp.statistics import wording
 from labapp.statistics.counts import DEFAULT_CONFIDENCE
 
-MOST_LEVELS_SHARE = 0.2  # a term with more levels than this share of the rows is not estimable with any use
+GROUPS = 5
+MOST_LEVELS_SHARE = 0.05  # a term with more levels than this share of the rows is not estimable with any use
 
 
 class MarginalEffect(NamedTuple):
@@ -47,8 +49,9 @@ def logistic_sensitivity(
     Args:
         success: one outcome a row.
         factors: two names to whether the row has the high level.
-        terms: further categorical columns (block, operator, condition). One with too many levels for the rows is
-            dropped and named: hundreds of block constants would eat the data.
+        terms: further categorical columns (block, operator, condition). Whole numbers with too many levels for the
+            rows (blocks) go in as fifths of their order; another one with too many levels is dropped and named:
+            hundreds of constants would eat the data.
 
     Returns:
         Effects, or a `problem` in words where the model has no finite answer (a perfectly separated outcome).
@@ -62,8 +65,9 @@ def logistic_sensitivity(
     if len(lengths) != 1:
         raise ValueError(f"columns have different lengths: {', '.join(map(str, sorted(lengths)))}")
     y = np.asarray(success, dtype=float)
-    useful = {name: column for name, column in terms.items() if _is_useful(column)}
-    dropped = tuple(name for name in terms if name not in useful)
+    grouped = dict(_in_groups(name, column) for name, column in terms.items())
+    useful = {name: column for name, column in grouped.items() if _is_useful(column)}
+    dropped = tuple(name for name in grouped if name not in useful)
     x = _design(factors, useful)
     fit, problem = _fit(y, x)
     if fit is None:
@@ -71,6 +75,29 @@ def logistic_sensitivity(
     coefficients, covariance = fit
     effects = {name: _marginal(x, i, coefficients, covariance, confidence) for i, name in enumerate(factors, start=1)}
     return Sensitivity(effects, tuple(useful), dropped, len(y), "")
+
+
+def sensitivity_sentences(model: Sensitivity, confidence: float) -> list[str]:
+    """What the model says beside the cell means."""
+    start, sentences = f"Logistic model with {', '.join(model.terms) or 'no further terms'}", []
+    for name, effect in model.effects.items():
+        low, high = wording.points(effect.low), wording.points(effect.high)
+        interval = f"{wording.level(confidence)} interval {low} to {high}, {wording.p_value(effect.p)}"
+        sentences.append(f"{start}: {name} {wording.points(effect.estimate)} points ({interval}).")
+    if model.problem:
+        sentences.append(f"No logistic model: {model.problem}.")
+    if model.dropped:
+        sentences.append(f"Not in the model, for too many or too few levels: {', '.join(model.dropped)}.")
+    return sentences
+
+
+def _in_groups(name: str, column: Sequence[str]) -> tuple[str, Sequence[str]]:
+    """Whole numbers with too many levels, like blocks, as GROUPS of consecutive ones; else the column itself."""
+    values = sorted({str(value) for value in column})
+    if _is_useful(column) or len(values) <= GROUPS or not all(value.isdecimal() for value in values):
+        return name, column
+    place = {value: i * GROUPS // len(values) for i, value in enumerate(sorted(values, key=int))}
+    return f"{name} in {GROUPS} groups", [str(place[str(value)]) for value in column]
 
 
 def _is_useful(column: Sequence[str]) -> bool:

@@ -39,6 +39,9 @@ class FakeQueries:
     def checks(self, slug: str, filters: Filters) -> tuple[str, ...]:
         return ("Success fell over the study.",) if filters.arms else ()
 
+    def sensitivity(self, slug: str, filters: Filters) -> tuple[str, ...]:
+        return ("Logistic model with operator: world +17 points.",)
+
     def data_version(self, slug: str, filters: Filters) -> str:
         return self.now.data_version
 

@@ -25,7 +25,7 @@ def imported():
 
 
 def lines(study: Study):
-    return paired_lines(study, study_arms(study, with_names=True), study.trials.all(), 0.95)
+    return paired_lines(study, study_arms(study, with_names=True), study.trials.all(), 0.95, lambda arms: "/" + "-".join(arm.code for arm in arms))
 
 
 def test_pairs_are_counted_within_their_condition(imported):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from labapp.statistics.models import logistic_sensitivity
+from labapp.statistics.models import logistic_sensitivity, sensitivity_sentences
 
 CELLS = {(True, True): 0.86, (True, False): 0.82, (False, True): 0.74, (False, False): 0.58}
 
@@ -49,9 +49,16 @@ def test_a_cell_without_rows_is_told() -> None:
 
 def test_a_term_with_too_many_levels_is_dropped_and_named() -> None:
     success, factors, _ = rows()
-    result = logistic_sensitivity(success, factors, {"block": [str(i) for i in range(400)], "one": ["x"] * 400})
-    assert result.dropped == ("block", "one")
+    result = logistic_sensitivity(success, factors, {"seed": [f"s{i}" for i in range(400)], "one": ["x"] * 400})
+    assert result.dropped == ("seed", "one")
     assert result.effects
+
+
+def test_many_blocks_go_in_as_fifths_of_their_order() -> None:
+    success, factors, _ = rows()
+    result = logistic_sensitivity(success, factors, {"block": [str(i // 4) for i in range(400)]})
+    assert (result.terms, result.dropped, result.problem) == (("block in 5 groups",), (), "")
+    assert any("block in 5 groups: world +" in sentence for sentence in sensitivity_sentences(result, 0.95))
 
 
 def test_columns_must_fit_together() -> None:

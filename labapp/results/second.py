@@ -1,0 +1,96 @@
+"""Second views of what the page says: the Bayesian posterior of the effects, progress by stages, the logistic model."""
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from itertools import combinations
+
+import numpy as np
+from django.db.models import CharField, QuerySet, Value
+from django.db.models.functions import Cast, Coalesce, NullIf
+
+from frontend.dashboards.content import PosteriorLine, ProgressLine
+from labapp.results.analysis import ConditionGroup, Tally, furthest_stages, summary_groups
+from labapp.results.arms import Arm
+from labapp.results.effects import EFFECTS, Design, design_table, effect_labels
+from labapp.results.links import TrialLinks
+from labapp.statistics.commands import SEED
+from labapp.statistics.counts import Count
+from labapp.statistics.graded import Graded, compare_stage_counts
+from labapp.statistics.models import logistic_sensitivity, sensitivity_sentences
+from labapp.statistics.multiplicity import holm
+from labapp.statistics.posterior import PosteriorEffect, posterior_effects
+from labapp.studies.models import Condition, Trial
+
+LARGEST_MODEL = 20_000  # trials; more are for the command line, from the exported rows
+OPERATOR = Coalesce(NullIf("operator_label", Value("")), "operator__username", Value(""))
+BLOCK = Coalesce(NullIf("block_label", Value("")), Cast("slot__block", CharField()), Value(""))
+
+
+def posterior_lines(
+    design: Design, tally: Tally, conditions: Sequence[Condition], confidence: float
+) -> tuple[PosteriorLine, ...]:
+    """Every effect in every group of trials that has all cells of the design."""
+    lines, labels = [], effect_labels(design)
+    for group in summary_groups(conditions):
+        table = _complete_table(design, tally, conditions, group)
+        found = _posterior(tuple((name, tuple(cells)) for name, cells in table.items()), confidence)
+        for effect in EFFECTS if found else ():
+            numbers = (100 * value for value in found[effect][:3])
+            lines.append(PosteriorLine(labels[effect], group.label, *numbers, found[effect].probability_positive))
+    return tuple(lines)
+
+
+def _complete_table(
+    design: Design, tally: Tally, conditions: Sequence[Condition], group: ConditionGroup
+) -> Mapping[str, Sequence[Count]]:
+    inside = [c for c in conditions if c.pk in group.condition_ids]
+    table = design_table(design, tally, inside)
+    return {name: cells for name, cells in table.items() if all(cell.trials for cell in cells)}
+
+
+@lru_cache(maxsize=256)
+def _posterior(table: tuple[tuple[str, tuple[Count, ...]], ...], confidence: float) -> dict[str, PosteriorEffect]:
+    """Drawn with the command line's seed: the exported rows give the same numbers there."""
+    return posterior_effects(dict(table), np.random.default_rng(SEED), confidence)
+
+
+def progress_lines(
+    arms: Sequence[Arm], conditions: Sequence[Condition], tally: Tally, confidence: float, links: TrialLinks
+) -> tuple[ProgressLine, ...]:
+    """How far trials got, every pair of arms with stages; p adjusted over all of them."""
+    staged = [(arm, tuple(furthest_stages(arm, tally))) for arm in arms]
+    found = [(first, second, _progress(a, b, confidence)) for (first, a), (second, b) in combinations(staged, 2)]
+    known = [(first, second, graded) for first, second, graded in found if graded is not None]
+    adjusted, slugs = holm([graded.p for *_, graded in known]), [c.slug for c in conditions]
+    return tuple(
+        ProgressLine(first.name, second.name, *graded[:3], p, links.to([first, second], slugs))
+        for (first, second, graded), p in zip(known, adjusted, strict=True)
+    )
+
+
+@lru_cache(maxsize=1024)
+def _progress(first: tuple[int, ...], second: tuple[int, ...], confidence: float) -> Graded | None:
+    return compare_stage_counts(first, second, confidence)
+
+
+def model_sentences(design: Design | None, trials: QuerySet[Trial], confidence: float) -> tuple[str, ...]:
+    """The logistic model of the effects with terms for condition, operator and block, in sentences."""
+    if design is None:
+        return ()
+    high = {
+        arm.id: [arm.factors[name] == levels[1] for name, levels in zip(design.names, design.levels, strict=True)]
+        for cell in design.cells
+        for arm in cell
+    }
+    scored = trials.filter(status=Trial.Status.CONFIRMED, arm__in=list(high)).annotate(who=OPERATOR, in_block=BLOCK)
+    columns = ("arm_id", "is_success", "condition__slug", "who", "in_block")
+    rows = list(scored.order_by("started_at", "pk").values_list(*columns)[: LARGEST_MODEL + 1])
+    if len(rows) > LARGEST_MODEL:
+        return (f"No logistic model here for more than {LARGEST_MODEL:,} trials: fit it from the exported rows.",)
+    if not rows:
+        return ()
+    arm_ids, success, condition, operator, block = zip(*rows, strict=True)
+    factors = {name: [high[arm][index] for arm in arm_ids] for index, name in enumerate(design.names)}
+    terms = {"condition": condition, "operator": operator, "block": block}
+    model = logistic_sensitivity(success, factors, terms, confidence)
+    return tuple(sensitivity_sentences(model, confidence))
