@@ -108,6 +108,13 @@ def test_storing_tells_how_far_it_is(db, monkeypatch):
     assert heard == [3, 4]
 
 
+def test_nothing_is_claimed_of_an_imported_study_that_nobody_said(study, client):
+    page = client.get(f"/studies/{study.slug}/").content.decode()
+    for claim in ("real only", "Belt m/s", "Time limit", "Trials per arm", "<dt>Seed</dt>", "under way"):
+        assert claim not in page, claim
+    assert "not known here" in page
+
+
 @pytest.mark.slow
 def test_a_hundred_thousand_rows_are_read_and_stored(client):
     head = "policy,condition,seed,success,failure_mode,duration_s\n"
