@@ -20,7 +20,7 @@ from labapp.results.access import current_viewer, may_see_results, sees_names, s
 from labapp.results.checks import find_cautions
 from labapp.results.dashboard import results_app
 from labapp.results.mount import call_wsgi
-from labapp.results.queries import study_content
+from labapp.results.queries import study_content, study_sensitivity
 from labapp.results.report import report_html
 from labapp.results.tallies import selected_trials
 from labapp.studies.models import Study, Trial
@@ -132,7 +132,9 @@ def rows_parquet(request: HttpRequest, study: Study, filters: Filters) -> HttpRe
 @export
 def report(request: HttpRequest, study: Study, filters: Filters) -> HttpResponseBase:
     content = study_content(study, request.user, filters)
-    text = report_html(study, content, filters, find_cautions(selected_trials(study, filters)), timezone.now())
+    cautions = find_cautions(selected_trials(study, filters))
+    model = study_sensitivity(study, request.user, filters)
+    text = report_html(study, content, filters, cautions, model, timezone.now())
     return _download([text], f"{study.slug}-report-{content.data_version}.html", "text/html")
 
 
