@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from labapp import storage
 from labapp.studies.models import Trial
 
-MAX_POINTS = 1000  # of a plot: every row of a trial of 20 s
+MAX_POINTS = 3000  # of a plot: every row of a trial of a minute
 
 
 class RecordingMissing(LookupError):

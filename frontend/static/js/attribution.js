@@ -1,5 +1,5 @@
 // What each step was attributed to, below the joints: shares as a stacked area, scores as one heat row each.
-import { MARGIN, colorOf, drawPlayhead, fit, swatch } from "./live_plot.js";
+import { MARGIN, colorOf, fit, swatch } from "./live_plot.js";
 import { folded, stacked, stepAt } from "./series.js";
 
 const STACK_PX = 96;
@@ -10,8 +10,8 @@ const words = (name) => name.replaceAll("_", " ");
 const percent = (value) => (value === null || value === undefined ? "–" : `${Math.round(100 * value)} %`);
 
 class Strip {
-  constructor({ name, kind, components, times_s: times, values }, range) {
-    Object.assign(this, { kind, times, range }, kind === "shares" ? folded(components, values) : { components, values });
+  constructor({ name, kind, components, times_s: times, values }, stretch) {
+    Object.assign(this, { kind, times, stretch }, kind === "shares" ? folded(components, values) : { components, values });
     this.figure = document.createElement("figure");
     this.figure.className = "attribution";
     this.canvas = document.createElement("canvas");
@@ -37,13 +37,26 @@ class Strip {
 
   draw(time = this.time) {
     this.time = time;
+    this.range = this.stretch.at(time ?? 0);
     const { width, height, context } = fit(this.canvas);
     context.clearRect(0, 0, width, height);
+    this.#drawAxis(context, height);
+    context.save();
+    context.beginPath();
+    context.rect(MARGIN.left, 0, width - MARGIN.left - MARGIN.right, height);
+    context.clip();
     if (this.kind === "shares") this.#drawShares(context, width, height);
     else this.#drawScores(context, width, height);
-    if (time === undefined) return;
-    drawPlayhead(context, this.x(time, width), height + MARGIN.bottom);
-    this.#showValues(stepAt(this.times, time));
+    if (time !== undefined) drawLine(context, this.x(time, width), height);
+    context.restore();
+    if (time !== undefined) this.#showValues(stepAt(this.times, time));
+  }
+
+  #drawAxis(context, height) {
+    if (this.kind === "shares") {
+      this.#label(context, "100 %", PAD.top + 6);
+      this.#label(context, "0", height - PAD.bottom - 5);
+    } else this.components.forEach((_, at) => this.#label(context, String(at + 1), PAD.top + (at + 0.5) * ROW_PX - 1));
   }
 
   #drawShares(context, width, height) {
@@ -58,8 +71,6 @@ class Strip {
         context.fill();
       }
     });
-    this.#label(context, "100 %", y(1) + 6);
-    this.#label(context, "0", y(0) - 5);
   }
 
   #drawScores(context, width) {
@@ -68,13 +79,12 @@ class Strip {
       const top = PAD.top + component * ROW_PX;
       row.forEach((value, i) => {
         if (value === null) return;
-        const [from, to] = [this.x(this.times[i], width), this.x(this.times[i + 1] ?? this.range.end, width)];
+        const [from, to] = [this.x(this.times[i], width), this.x(this.times[i + 1] ?? this.stretch.end, width)];
         context.globalAlpha = 0.06 + 0.94 * value;
         context.fillStyle = accent;
         context.fillRect(from, top, Math.max(1, to - from), ROW_PX - 2);
       });
       context.globalAlpha = 1;
-      this.#label(context, String(component + 1), top + ROW_PX / 2 - 1);
     });
   }
 
@@ -95,6 +105,18 @@ class Strip {
   }
 }
 
+// The playhead, to be seen on any colour.
+function drawLine(context, x, height) {
+  for (const [color, width] of [["--surface", 3.5], ["--text", 1.5]]) {
+    context.strokeStyle = cssColor(color);
+    context.lineWidth = width;
+    context.beginPath();
+    context.moveTo(x, 0);
+    context.lineTo(x, height);
+    context.stroke();
+  }
+}
+
 // Stretches of steps whose values are known, as [from, to).
 function runs(values) {
   const found = [];
@@ -107,16 +129,17 @@ function runs(values) {
 }
 
 // Puts one strip for each attribution into `root`, in the plot's stretch of time; nothing at all when there is none.
-export function showAttributions(root, attributions, range, player) {
+export function showAttributions(root, attributions, stretch, player) {
   if (!root || !attributions.length) return;
-  const strips = attributions.map((attribution) => new Strip(attribution, range));
+  const strips = attributions.map((attribution) => new Strip(attribution, stretch));
   root.replaceChildren(...strips.map((strip) => strip.figure));
   root.hidden = false;
   for (const strip of strips) {
     strip.canvas.addEventListener("click", ({ offsetX }) => {
       const inside = strip.canvas.clientWidth - MARGIN.left - MARGIN.right;
       const share = Math.min(1, Math.max(0, (offsetX - MARGIN.left) / inside));
-      player.goTo(range.start + share * (range.end - range.start));
+      const { start, end } = stretch.at(player.time);
+      player.goTo(start + share * (end - start));
     });
   }
   player.onChange(({ time }) => strips.forEach((strip) => strip.draw(time)));

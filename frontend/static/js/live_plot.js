@@ -62,12 +62,18 @@ export class JointPlot {
     this.draw();
   }
 
+  // What is drawn: everything, or the stretch of a long recording that the playhead is in.
+  shown(playhead = this.playhead) {
+    const { times } = this.data;
+    return this.stretch?.at(playhead ?? 0) ?? { start: times[0], end: times.at(-1) };
+  }
+
   // The time under a point `x` pixels from the left edge of the plot; null while there is nothing to point at.
   timeAt(x) {
-    const { times } = this.data;
-    if (times.length < 2) return null;
+    if (this.data.times.length < 2) return null;
+    const { start, end } = this.shown();
     const share = (x - MARGIN.left) / (this.canvas.clientWidth - MARGIN.left - MARGIN.right);
-    return times[0] + Math.min(1, Math.max(0, share)) * (times.at(-1) - times[0]);
+    return start + Math.min(1, Math.max(0, share)) * (end - start);
   }
 
   draw(playhead = this.playhead) {
@@ -79,12 +85,17 @@ export class JointPlot {
     const chosen = (lines) => (lines ? this.indices.map((index) => lines[index]) : []);
     const solid = chosen(this.data.lines);
     const dashed = chosen(this.data.dashed);
-    const scale = scaleOf(times, [...solid, ...dashed], width, height, this.data.zero ?? 0);
+    const scale = scaleOf(this.shown(), [...solid, ...dashed], width, height, this.data.zero ?? 0);
     drawAxes(context, scale, width, height);
+    context.save();
+    context.beginPath();
+    context.rect(MARGIN.left, 0, width - MARGIN.left - MARGIN.right, height);
+    context.clip();
     dashed.forEach((line, order) => drawLine(context, times, line, scale, colorOf(order), [4, 3]));
     solid.forEach((line, order) => drawLine(context, times, line, scale, colorOf(order), []));
     for (const time of this.data.marks ?? []) drawMark(context, scale.x(time), height);
     if (playhead !== undefined) drawPlayhead(context, scale.x(playhead), height);
+    context.restore();
   }
 }
 
@@ -114,7 +125,7 @@ export function fit(canvas) {
   return { width, height, context };
 }
 
-function scaleOf(times, lines, width, height, zero) {
+function scaleOf({ start, end }, lines, width, height, zero) {
   let low = Infinity;
   let high = -Infinity;
   for (const line of lines) {
@@ -127,7 +138,6 @@ function scaleOf(times, lines, width, height, zero) {
   const pad = Math.max(0.05, (high - low) * 0.08);
   low -= pad;
   high += pad;
-  const [start, end] = [times[0], times.at(-1)];
   return {
     low, high, start, end, zero,
     x: (time) => MARGIN.left + ((time - start) / (end - start || 1)) * (width - MARGIN.left - MARGIN.right),
@@ -150,7 +160,7 @@ function drawAxes(context, scale, width, height) {
   context.textAlign = "center";
   context.textBaseline = "top";
   for (const time of ticks(scale.start - scale.zero, scale.end - scale.zero, 6)) {
-    context.fillText(`${+time.toFixed(1)} s`, scale.x(time + scale.zero), height - 16);
+    context.fillText(`${+time.toFixed(1)} s`, Math.min(scale.x(time + scale.zero), width - 16), height - 16);
   }
   context.textAlign = "left";
   context.fillText("rad", 2, 2);
@@ -175,7 +185,7 @@ function drawLine(context, times, values, scale, color, dash) {
   context.setLineDash([]);
 }
 
-export function drawPlayhead(context, x, height) {
+function drawPlayhead(context, x, height) {
   context.strokeStyle = getComputedStyle(document.documentElement).getPropertyValue("--text");
   context.lineWidth = 1.5;
   line(context, x, MARGIN.top, x, height - MARGIN.bottom);

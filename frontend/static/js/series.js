@@ -69,3 +69,17 @@ export function stretches(events, end) {
   const stages = events.filter((event) => event.kind === "stage" && event.time_s < end);
   return stages.map((stage, i) => ({ label: stage.label, from: stage.time_s, to: Math.max(stage.time_s, stages[i + 1]?.time_s ?? end) }));
 }
+
+// The stretch of time that plots show: the whole recording, or one page of `seconds` after the other, as the playhead goes.
+export class Stretch {
+  constructor(start, end, seconds = 0) {
+    Object.assign(this, { start, end, seconds });
+  }
+
+  at(time) {
+    const { start, end, seconds } = this;
+    if (!seconds || seconds >= end - start) return { start, end };
+    const page = Math.max(0, Math.floor((Math.min(time, end - 1e-6) - start) / seconds));
+    return { start: start + page * seconds, end: start + (page + 1) * seconds };
+  }
+}

@@ -1,38 +1,42 @@
-// The stages of a trial as a strip over its plot: each stretch goes to its beginning, the one under the playhead is lit.
+// The stages of a trial as a strip over its plot: each piece goes to its beginning, the one under the playhead is lit.
 import { stretches } from "./series.js";
 
 export class StageStrip {
   constructor(root, player, prefix = "") {
-    this.root = root;
-    this.player = player;
-    this.prefix = prefix;
-    this.shown = [];
-    player.onChange(({ time }) => this.#light(time));
+    Object.assign(this, { root, player, prefix, pieces: [] });
+    player.onChange(({ time }) => this.#place(time));
   }
 
-  // `range` is the plot's stretch of time {start, end}, `offset` where the trial's own clock stands at the playhead's zero.
-  show(events, range, offset = 0) {
+  // `stretch` is the plot's stretch of time, `offset` where the trial's own clock stands at the playhead's zero.
+  show(events, stretch, offset = 0) {
+    this.stretch = stretch;
     const moved = events.map((event) => ({ ...event, time_s: event.time_s - offset }));
-    this.shown = stretches(moved, range.end).map((stretch, number) => ({ ...stretch, button: this.#button(stretch, number, range) }));
-    this.root.hidden = !this.shown.length;
-    this.root.replaceChildren(...this.shown.map(({ button }) => button));
-    this.#light(this.player.time);
+    this.pieces = stretches(moved, stretch.end).map((piece, number) => ({ ...piece, button: this.#button(piece, number) }));
+    this.root.hidden = !this.pieces.length;
+    this.root.replaceChildren(...this.pieces.map(({ button }) => button));
+    this.#place(this.player.time);
   }
 
-  #button({ label, from, to }, number, { start, end }) {
+  #button({ label, from, to }, number) {
     const button = document.createElement("button");
     button.type = "button";
     button.textContent = label;
     button.title = `${this.prefix}${label}: ${from.toFixed(2)} s to ${to.toFixed(2)} s`;
     button.setAttribute("aria-label", button.title);
-    button.style.setProperty("--from", (from - start) / (end - start || 1));
-    button.style.setProperty("--to", (to - start) / (end - start || 1));
     button.style.setProperty("--depth", number);
     button.addEventListener("click", () => this.player.goTo(from));
     return button;
   }
 
-  #light(time) {
-    for (const { button, from, to } of this.shown) button.toggleAttribute("data-now", time >= from - 1e-6 && time < to - 1e-6);
+  #place(time) {
+    if (!this.pieces.length) return;
+    const { start, end } = this.stretch.at(time);
+    const share = (moment) => Math.min(1, Math.max(0, (moment - start) / (end - start || 1)));
+    for (const { button, from, to } of this.pieces) {
+      button.style.setProperty("--from", share(from));
+      button.style.setProperty("--to", share(to));
+      button.hidden = share(to) - share(from) <= 0;
+      button.toggleAttribute("data-now", time >= from - 1e-6 && time < to - 1e-6);
+    }
   }
 }

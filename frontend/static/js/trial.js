@@ -1,6 +1,7 @@
 // A recorded trial: every camera on one playhead, joints and commands below it, events and remarks on the timeline.
 import { showAttributions } from "./attribution.js";
 import { JointPlot, numberedNames } from "./live_plot.js";
+import { Stretch } from "./series.js";
 import { StageStrip } from "./stage_strip.js";
 import { TrialPlayer } from "./trial_player.js";
 import { followOthers } from "./trial_live.js";
@@ -16,19 +17,33 @@ const eventMarks = () =>
   }));
 
 async function showSeries(player, plot, strip) {
+  const note = document.getElementById("series-note");
+  note.textContent = "Reading the joints…";
   const answer = await fetch(root.dataset.series);
   const series = await answer.json();
-  if (!answer.ok) {
-    document.getElementById("series-note").textContent = `No joints: ${series.detail}`;
-    return;
-  }
+  note.textContent = answer.ok ? "" : `No joints: ${series.detail}`;
+  if (!answer.ok) return;
   player.setRecorded([{ duration: series.duration_s }]);
-  const range = { start: series.times_s[0], end: series.times_s.at(-1) };
-  strip.show(events, range);
-  showAttributions(document.getElementById("attributions"), series.attributions, range, player);
+  const stretch = new Stretch(series.times_s[0], series.times_s.at(-1));
+  plot.stretch = stretch;
+  strip.show(events, stretch);
+  showAttributions(document.getElementById("attributions"), series.attributions, stretch, player);
+  offerStretches(stretch, player);
   plot.setNames(series.names.length ? series.names : numberedNames(series.state.length));
   plot.show({ times: series.times_s, lines: series.state, dashed: series.action, marks: player.marks.map((mark) => mark.time) });
   plot.redraw();
+}
+
+// A long recording is read a part at a time.
+function offerStretches(stretch, player) {
+  const picker = document.getElementById("stretch");
+  const fitting = [...picker.options].filter((option) => Number(option.value) <= (stretch.end - stretch.start) / 2);
+  picker.replaceChildren(...fitting);
+  picker.closest("label").hidden = fitting.length < 2;
+  picker.addEventListener("change", () => {
+    stretch.seconds = Number(picker.value);
+    player.showAgain();
+  });
 }
 
 if (root) {

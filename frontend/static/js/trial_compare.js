@@ -1,6 +1,6 @@
 // Two trials on one playhead: videos side by side, joints of both in one plot, aligned at the start or at an event.
 import { JointPlot, numberedNames } from "./live_plot.js";
-import { offsetsAt, together } from "./series.js";
+import { Stretch, offsetsAt, together } from "./series.js";
 import { StageStrip } from "./stage_strip.js";
 import { TrialPlayer } from "./trial_player.js";
 
@@ -28,8 +28,8 @@ function show() {
   player.align(offsets());
   player.showMarks(marks());
   const both = series.a && series.b ? together(series.a, series.b, offsets()) : null;
-  const range = both ? { start: both.times[0], end: both.times.at(-1) } : { start: 0, end: player.playhead.duration };
-  for (const side of "ab") strips[side].show(events[side], range, offsets()[side]);
+  const stretch = both ? new Stretch(both.times[0], both.times.at(-1)) : new Stretch(0, player.playhead.duration);
+  for (const side of "ab") strips[side].show(events[side], stretch, offsets()[side]);
   if (!both) return;
   plot.show({ ...both, dashedLabel: "B (solid: A)", marks: marks().map((mark) => mark.time) });
   plot.redraw();

@@ -40,6 +40,11 @@ export class TrialPlayer {
     this.playhead.onChange(listener);
   }
 
+  // Draw everything that follows the playhead anew, where it stands.
+  showAgain() {
+    this.playhead.seek(this.time);
+  }
+
   goTo(time) {
     this.wanted = 0;
     this.playhead.pause();

@@ -24,9 +24,9 @@ PAGE_SIZE = 50
 ROWS = ("study", "slot__object", "arm", "condition", "operator")
 # Head of a column, its word in `sort` (None: not sorted by), whether it holds numbers.
 COLUMNS = (
-    ("Trial", "trial", False), ("Code", "code", False), ("Policy", None, False), ("Condition", "condition", False),
-    ("Object", "object", False), ("Outcome", "outcome", False), ("Furthest stage", "stage", False),
-    ("Time", "time", True), ("Flags", None, False), ("Operator", "operator", False), ("Started", "started", False),
+    ("Trial", "trial", False), ("Flags", None, False), ("Code", "code", False), ("Condition", "condition", False),
+    ("Object", "object", False), ("Outcome", "outcome", False), ("Stage", "stage", False),
+    ("Time", "time", True), ("Operator", "operator", False), ("Started", "started", False),
 )  # fmt: skip
 
 
@@ -42,7 +42,7 @@ def trial_list(request: HttpRequest, slug: str) -> HttpResponse:
         "page": trial_page(chosen, request.GET.get("page")),
         "query": query,
         "query_items": QueryDict(query).items(),
-        "heads": [head for head in heads(query) if is_open or head.label != "Policy"],
+        "heads": heads(query),
         "saved_filters": filters_for(study, request.user),
         "sees_policies": is_open,
     }

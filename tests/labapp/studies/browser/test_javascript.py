@@ -147,6 +147,14 @@ def test_a_stage_lasts_until_the_next_one_and_the_last_until_the_end():
     ]
 
 
+def test_a_long_recording_is_shown_a_page_at_a_time():
+    pages = "[0, 19.9, 20, 44, 50, 99].map((t) => Object.values(new Stretch(0, 50, 20).at(t)))"
+    assert run("series.js", "Stretch", pages) == [[0, 20], [0, 20], [20, 40], [40, 60], [40, 60], [40, 60]]
+    assert (
+        run("series.js", "Stretch", "[0, 60].map((s) => Object.values(new Stretch(1, 50, s).at(30)))") == [[1, 50]] * 2
+    )
+
+
 def test_a_remark_that_is_being_edited_stays_when_others_come():
     made = "const remark = (id, isOpen, text) => ({ id, text, querySelector: () => (isOpen ? {} : null) });"
     script = made + PLAIN.replace("%(expression)s", "%(expression)s.map(({ text }) => text)")

@@ -1,5 +1,6 @@
 """Playback in a real browser: every camera on one frame, exact steps, stages, attributions, what others say."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -112,6 +113,23 @@ async def test_stages_lead_through_the_trial_and_attributions_lie_below(lab, tri
         await expect(page.locator("#stage-strip button[data-now]")).to_have_text("carry")
         await expect(page.locator("#attributions")).to_have_count(0)
         await shoot(page, "trial-stages-tablet-dark")
+
+
+async def test_a_long_trial_opens_at_its_moment_and_is_read_in_parts(lab, url, tmp_path):
+    long = await in_thread(lambda: recorded(lab.confirmed(), tmp_path, views=("head", "left_wrist"), rows=3000))()
+    async with signed_in(url, lab.operator) as page:
+        await page.goto(f"/studies/{lab.study.slug}/trials/{long.pk}/?t=41.44")
+        await loaded(page)
+        await expect(page.locator("#clock")).to_have_text("41.44 s")
+        assert await page.evaluate(FRAMES) == [2072] * 2
+        await page.select_option("#stretch", "5")
+        plot = page.locator("#joint-plot")
+        width = (await plot.bounding_box())["width"]
+        await plot.click(position={"x": 44, "y": 100})
+        await expect(page.locator("#clock")).to_have_text("40.00 s")
+        await plot.click(position={"x": (44 + width - 10) / 2, "y": 100})
+        await expect(page.locator("#clock")).to_have_text(re.compile(r"42\.(48|50|52) s"))
+        await shoot(page, "trial-long")
 
 
 async def test_what_another_says_appears_and_what_one_writes_stays(lab, trial, url):
