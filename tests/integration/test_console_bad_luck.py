@@ -132,6 +132,10 @@ async def test_stop_is_in_reach_and_its_silence_is_an_alarm(url, console, cast, 
         await page.locator("#keys").click()
         assert await page.evaluate(TOPMOST)
         assert await page.evaluate("document.documentElement.scrollWidth") <= 390
+        await page.context.set_offline(True)
+        await expect(page.locator("#lab-link")).to_have_text("no connection", timeout=10_000)
+        assert await page.evaluate(TOPMOST)
+        await page.context.set_offline(False)
         await page.keyboard.press("Escape")
         await expect(page.locator("#keys-dialog")).to_be_hidden()
         await expect(page.locator("#stop-text")).to_contain_text("waiting for the robot")

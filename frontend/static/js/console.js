@@ -110,8 +110,10 @@ class Console {
   }
 
   showAgent() {
+    if (!this.link.isUp) return mark("robot-link", "warn", "robot?");
     const isConnected = this.state.agent.is_connected;
     mark("robot-link", isConnected ? (this.stop.isPressed ? "bad" : "good") : "warn", isConnected ? "robot" : "robot: away");
+    return undefined;
   }
 
   onTrial(event) {

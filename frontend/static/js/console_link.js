@@ -48,7 +48,7 @@ export class LabLink extends EventTarget {
 
   show() {
     const tone = this.trouble ? "bad" : this.isUp ? "good" : "warn";
-    mark("lab-link", tone, this.trouble ? "lab: not signed in" : this.isUp ? "lab" : "lab: no connection");
+    mark("lab-link", tone, this.trouble ? "signed out" : this.isUp ? "lab" : "no connection");
     if (this.trouble && !this.signedOut) byId("lab-link").textContent = "lab: trouble";
     const others = new Set(this.waiting.map((entry) => entry.user ?? this.user).filter((user) => user !== this.user));
     const banner = byId("waiting-banner");

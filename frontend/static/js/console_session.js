@@ -4,7 +4,7 @@ import { ask } from "./console_sheets.js";
 import { messageOf, post } from "./console_queue.js";
 import { deviceId, toast } from "./console_page.js";
 
-const time = (iso) => new Date(iso).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+const time = (iso) => new Date(iso).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hour12: false });
 
 export class RigSession {
   constructor(url, user) {
@@ -15,11 +15,10 @@ export class RigSession {
   follow(held) {
     const before = `${this.held?.id} ${this.remark}`;
     const isOurs = held?.device_id === deviceId() && held.operator === this.user;
+    if (isOurs) this.wasLost = false;
     if (isOurs) this.remark = "";
-    else if (this.held) this.remark = lossOf(held, this.user);
-    else if (held) this.remark = `${held.operator === this.user ? "You hold" : `${held.operator} holds`} the session of this study since ${time(held.started_at)}, on another device.`;
-    else if (!this.wasLost) this.remark = "";
-    if (this.held && !isOurs) this.wasLost = true;
+    else if (this.held) [this.wasLost, this.remark] = [true, lossOf(held, this.user)];
+    else if (!this.wasLost) this.remark = held ? holderOf(held, this.user) : "";
     this.held = isOurs ? held : null;
     return before !== `${this.held?.id} ${this.remark}`;
   }
@@ -33,7 +32,6 @@ export class RigSession {
       if (!isWanted) return false;
       answer = await post(this.url, { ...body, take_over: true }).catch(() => null);
     }
-    this.wasLost = false;
     return report(answer);
   }
 
@@ -47,6 +45,11 @@ async function report(answer) {
   if (answer?.ok) return true;
   toast(answer ? await messageOf(answer) : "The lab cannot be reached.", "error");
   return false;
+}
+
+function holderOf(held, user) {
+  const who = held.operator === user ? "You hold" : `${held.operator} holds`;
+  return `${who} the session of this study since ${time(held.started_at)}, on another device.`;
 }
 
 function lossOf(held, user) {

@@ -181,6 +181,8 @@ async def test_a_session_held_elsewhere_is_taken_over_and_lost_again(lab, url):
         await expect(page.locator("[data-action=start]")).to_be_visible()
         assert await in_thread(begin_elsewhere)() == 201
         await expect(page.locator("#panel")).to_contain_text(f"{lab.researcher} has taken over this session")
+        await page.evaluate("labConsole.refresh()")
+        await expect(page.locator("#panel")).to_contain_text(f"{lab.researcher} has taken over this session")
 
 
 async def test_the_second_screen_follows_a_running_trial(lab, url):
