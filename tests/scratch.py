@@ -121,6 +121,11 @@ def django_db_modify_db_settings(
 @pytest.fixture
 def service_environ(services: EmbeddedServices, scratch: Path, db: Any) -> dict[str, str]:
     """Environment for a child process (worker, server, command) that is to see this worker's test database."""
+    return child_environ(scratch)
+
+
+def child_environ(scratch: Path) -> dict[str, str]:
+    """The same for what outlives one test; the test database must be there (`django_db_setup`)."""
     from django.conf import settings
 
     database, store = settings.DATABASES["default"], settings.OBJECT_STORE

@@ -1,7 +1,7 @@
 """Trials with a real recording, as the agent would have sent it."""
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -11,10 +11,13 @@ import pytest
 
 from labapp.live import uploads
 from labapp.live.trials import events_store
+from labapp.services.embedded import EmbeddedServices
 from labapp.studies.models import Trial
 from robots.agent.protocol import TrialEvent
 from robots.cell.bench import BENCH_CELL
 from robots.episodes import EpisodesWriter, Feature
+from tests.integration.web_server import web_server
+from tests.scratch import child_environ
 
 VIEWS = ("head", "right_wrist", "left_wrist")
 SIZE = 128
@@ -80,6 +83,15 @@ def happened(trial: Trial, *events: tuple[str, float, dict]) -> None:
         for number, (kind, time_s, payload) in enumerate(events, start=1)
     ]
     events_store(trial_id=trial.pk, events=rows)
+
+
+@pytest.fixture(scope="module")
+def url(
+    services: EmbeddedServices, scratch: Path, django_db_setup: None, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[str]:
+    """Address of a web server on the test database, one for all tests of a module."""
+    with web_server(child_environ(scratch), tmp_path_factory.mktemp("web") / "web.log") as (port, _):
+        yield f"http://127.0.0.1:{port}"
 
 
 @pytest.fixture

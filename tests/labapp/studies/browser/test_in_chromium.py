@@ -4,7 +4,7 @@ import asyncio
 import io
 import re
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,6 @@ from labapp.studies.browser.models import RigPicture, TrialNote
 from labapp.studies.models import Trial
 from labapp.studies.sessions import CHECKLIST
 from tests.chromium import CHROMIUM
-from tests.integration.web_server import web_server
 from tests.labapp.studies.browser.conftest import happened, recorded, scene
 from tests.labapp.studies.browser.in_chromium import shoot, signed_in
 from tests.labapp.studies.browser.test_reference import until_paired
@@ -43,12 +42,6 @@ def pair(lab: Lab, tmp_path: Path) -> list[Trial]:
         lift = 0.3 + 0.2 * number
         happened(trial, ("started", 0, {}), ("stage", lift, {"stage": "lift"}), ("finished", 1.1, {}))
     return trials
-
-
-@pytest.fixture
-def url(lab: Lab, service_environ: dict[str, str], tmp_path: Path) -> Iterator[str]:
-    with web_server(service_environ, tmp_path / "web.log") as (port, _):
-        yield f"http://127.0.0.1:{port}"
 
 
 @asynccontextmanager

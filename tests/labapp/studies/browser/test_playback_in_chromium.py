@@ -1,7 +1,6 @@
 """Playback in a real browser: every camera on one frame, exact steps, stages, attributions, what others say."""
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,6 @@ from labapp.studies.browser.attribution import from_json
 from labapp.studies.browser.attributions import attribution_attach
 from labapp.studies.models import Trial
 from tests.chromium import CHROMIUM
-from tests.integration.web_server import web_server
 from tests.labapp.studies.browser.conftest import happened, recorded
 from tests.labapp.studies.browser.in_chromium import browser, shoot, sign_in, signed_in
 from tests.labapp.studies.conftest import Lab, make_lab
@@ -45,12 +43,6 @@ def trial(lab: Lab, tmp_path: Path) -> Trial:
     stages = [("stage", time_s, {"stage": stage}) for stage, time_s in STAGES.items()]
     happened(made, ("started", 0, {}), *stages, ("finished", 6.0, {}))
     return made
-
-
-@pytest.fixture
-def url(lab: Lab, service_environ: dict[str, str], tmp_path: Path) -> Iterator[str]:
-    with web_server(service_environ, tmp_path / "web.log") as (port, _):
-        yield f"http://127.0.0.1:{port}"
 
 
 def attach(lab: Lab, trial: Trial) -> None:
