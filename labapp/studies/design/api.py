@@ -6,7 +6,7 @@ from django.core.exceptions import ValidationError as Refused
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -16,10 +16,11 @@ from labapp.accounts.roles import RESEARCH, HasRole
 from labapp.api import ServiceErrorsMixin, checked
 from labapp.live.trials import study_changed
 from labapp.studies import amendments
+from labapp.studies.design.drafts import plan_save
 from labapp.studies.design.plan import AnalysisPlan, PlanError
 from labapp.studies.design.power import design_power
 from labapp.studies.design.selectors import design_problems, study_plan, study_question
-from labapp.studies.design.services import plan_update
+from labapp.studies.design.services import DraftConflict
 from labapp.studies.design.stopping import stopping_power
 from labapp.studies.deviations import study_deviations
 from labapp.studies.models import PolicyArm, Study
@@ -51,7 +52,12 @@ class StudyPlan(StudyView):
     def get(self, request: Request, slug: str) -> Response:
         return Response(plan_facts(self.study(slug)))
 
-    @extend_schema(request=OpenApiTypes.OBJECT, responses=OpenApiTypes.OBJECT, summary="Declare the plan of a draft")
+    @extend_schema(
+        request=OpenApiTypes.OBJECT,
+        responses=OpenApiTypes.OBJECT,
+        parameters=[OpenApiParameter("version", int, description="The draft's version that was read; 409 if newer.")],
+        summary="Declare the plan of a draft",
+    )
     def put(self, request: Request, slug: str) -> Response:
         if not isinstance(request.data, dict):
             raise Refused("The plan is an object.")
@@ -59,7 +65,12 @@ class StudyPlan(StudyView):
             plan = AnalysisPlan.from_json(request.data)
         except PlanError as error:
             raise Refused({error.field: str(error)}) from error
-        return Response(plan_facts(plan_update(study=self.study(slug), plan=plan)))
+        seen = request.query_params.get("version", "")
+        common = {"actor": request.user, "now": timezone.now(), "version": int(seen) if seen.isdigit() else None}
+        try:
+            return Response(plan_facts(plan_save(study=self.study(slug), plan=plan, **common)))
+        except DraftConflict as conflict:
+            return Response({"detail": str(conflict), "version": conflict.version}, status=409)
 
 
 def plan_facts(study: Study) -> dict[str, Any]:
@@ -67,6 +78,7 @@ def plan_facts(study: Study) -> dict[str, Any]:
     report, stopped = design_power(question), stopping_power(question, study_plan(study))
     return {
         "plan": study.analysis_plan,
+        "version": study.draft_version,
         "trials_per_arm": dict(question.groups),
         "assumed_rates": {arm.code: arm.rate for arm in question.arms},
         "effects": [comparison._asdict() for comparison in report.effects],

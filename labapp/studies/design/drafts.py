@@ -14,7 +14,7 @@ from labapp.cells.models import Cell
 from labapp.policies.models import Policy
 from labapp.studies.design.models import DraftVersion
 from labapp.studies.design.plan import MARGIN_KINDS, AnalysisPlan, PlanError
-from labapp.studies.design.services import Design, design_update, draft_locked
+from labapp.studies.design.services import Design, design_update, draft_locked, plan_update
 from labapp.studies.models import Study
 from labapp.studies.presets import ConditionPreset
 from labapp.studies.services import study_create, study_objects
@@ -90,6 +90,21 @@ def draft_save(*, study: Study, design: Design, actor: User, now: datetime, vers
     before = draft_locked(study, version)
     version_keep(before, before.created_by, before.created_at)
     saved = design_update(study=study, design=design, version=version)
+    version_keep(saved, actor, now)
+    return saved
+
+
+@transaction.atomic
+def plan_save(*, study: Study, plan: AnalysisPlan, actor: User, now: datetime, version: int | None = None) -> Study:
+    """`plan_update`, with the state before and after it kept.
+
+    Raises:
+        DraftConflict: somebody saved since ``version``.
+        ValidationError: as `plan_update`.
+    """
+    before = draft_locked(study, version)
+    version_keep(before, before.created_by, before.created_at)
+    saved = plan_update(study=study, plan=plan)
     version_keep(saved, actor, now)
     return saved
 

@@ -251,3 +251,15 @@ def test_scripts_that_name_no_version_save_over_whatever_is_there(draft):
     assert design_update(study=draft, design=design).draft_version == 2
     with pytest.raises(DraftConflict, match="while you were changing it"):
         design_update(study=draft, design=design, version=1)
+
+
+def test_a_script_that_names_the_version_it_read_overwrites_nobody(draft, ann, ben, sent):
+    api = f"/api/studies/{draft.slug}/plan/"
+    read = ann.get(api).json()
+    post(ben, url(draft), sent(draft, seed=9))
+    plan = {"alpha": 0.01}
+    answer = ann.put(f"{api}?version={read['version']}", plan, content_type="application/json")
+    assert answer.status_code == 409 and "ben saved this draft" in answer.json()["detail"]
+    now = answer.json()["version"]
+    assert ann.put(f"{api}?version={now}", plan, content_type="application/json").json()["version"] == now + 1
+    assert [v.actor.username for v in draft.draft_versions.all()] == ["researcher", "ben", "researcher"]
