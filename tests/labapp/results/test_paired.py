@@ -25,7 +25,8 @@ def imported():
 
 
 def lines(study: Study):
-    return paired_lines(study, study_arms(study, with_names=True), study.trials.all(), 0.95, lambda arms: "/" + "-".join(arm.code for arm in arms))
+    arms = study_arms(study, with_names=True)
+    return paired_lines(study, arms, study.trials.all(), 0.95, lambda pair: "/".join(arm.code for arm in pair))
 
 
 def test_pairs_are_counted_within_their_condition(imported):
