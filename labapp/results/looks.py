@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import lru_cache
 
 import numpy as np
 from django.db.models import Max, Q, QuerySet
@@ -36,7 +37,7 @@ from labapp.statistics.looks import (
 from labapp.studies.design.plan import EFFECTS, SHAPES, AnalysisPlan
 from labapp.studies.models import Study, StudyEvent, Trial
 
-LARGEST_BLOCKS = 5000
+LARGEST_BLOCKS = {GROUP_SEQUENTIAL: 20_000, ANYTIME: 2_000}  # about a second of work; the command line takes any
 DEFAULT_ALPHA = 0.05
 HIDDEN = (
     "Primary comparisons that are effects of the factors stay hidden until the PI unblinds the study, and keep their "
@@ -83,8 +84,8 @@ def looks_card(
     empty = LooksCard(TITLES[rule.kind], _note(plan, rule), planned=rule.blocks)
     if not comparisons:
         return replace(empty, missing=HIDDEN if hidden else "Nothing can be compared.")
-    if total > LARGEST_BLOCKS:
-        text = f"More than {LARGEST_BLOCKS} blocks: export the rows and use the command line."
+    if total > LARGEST_BLOCKS[rule.kind]:
+        text = f"More than {LARGEST_BLOCKS[rule.kind]:,} blocks: export the rows and use the command line."
         return replace(empty, missing=text)
     gone = withdrawn(study, filters.until)
     blocks = read_blocks(_confirmed(study, filters), arms, gone, total)
@@ -200,7 +201,7 @@ def _looked(judged: Judged, rule: Rule, still_open: int) -> LookedComparison:
 def _with_courses(
     card: LooksCard, rule: Rule, comparisons: Sequence[Comparison], blocks: Blocks, has_ended: bool
 ) -> LooksCard:
-    courses = follow(blocks.table, comparisons, rule)
+    courses = _courses(blocks.table.tobytes(), blocks.table.shape[1], tuple(comparisons), rule)
     verdict = wording.courses_verdict(courses, rule, blocks.finished, has_ended)
     return replace(
         card,
@@ -210,6 +211,12 @@ def _with_courses(
         finished=blocks.finished,
         comparisons=tuple(_followed(course) for course in courses),
     )
+
+
+@lru_cache(maxsize=32)
+def _courses(outcomes: bytes, arms: int, comparisons: tuple[Comparison, ...], rule: Rule) -> list[Course]:
+    """Kept, for a page is drawn anew for every viewer, theme and filter."""
+    return follow(np.frombuffer(outcomes).reshape(-1, arms), comparisons, rule)
 
 
 def _followed(course: Course) -> LookedComparison:

@@ -304,6 +304,14 @@ def test_looks_cost_four_small_queries(pi, django_assert_max_num_queries) -> Non
         looks_card(study, arms, plan, Filters(), with_names=True)
 
 
+def test_a_study_of_very_many_blocks_is_left_to_the_command_line(pi, monkeypatch) -> None:
+    from labapp.results import looks
+
+    monkeypatch.setitem(looks.LARGEST_BLOCKS, "anytime", 19)
+    found = card(looked_study(pi, ANYTIME), pi)
+    assert found.comparisons == () and "More than 19 blocks: export the rows" in found.missing
+
+
 def test_trials_of_another_study_do_not_count(pi) -> None:
     study = looked_study(pi, LOOKS, ["main_a"])
     run_blocks(study, 1, 5)
