@@ -79,14 +79,15 @@ def _rate(point: RatePoint, href: str) -> html.Td:
 def _difference(line: BesideLine) -> html.Td:
     if line.points is None:
         return html.Td("", className="number")
-    is_clear = line.low > 0 or line.high < 0
+    is_clear = round(line.low, 1) > 0 or round(line.high, 1) < 0
     number = html.Span(_signed(line.points), className="strong" if is_clear else "")
     bounds = html.Span(f" {_signed(line.low)} to {_signed(line.high)}", className="faint small")
     return html.Td([number, bounds], className="number")
 
 
 def _signed(points: float) -> str:
-    return f"{points:+.1f}".replace("-", "−")
+    text = f"{points:+.1f}"
+    return "0.0" if text in ("+0.0", "-0.0") else text.replace("-", "−")
 
 
 def _folded(content: SimulatedCard) -> list[Any]:

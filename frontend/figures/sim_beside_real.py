@@ -24,11 +24,13 @@ def sim_beside_real(pairs: Sequence[RatePair], *, theme_name: str = "light") -> 
         rows=1, cols=len(groups), subplot_titles=[group.capitalize() for group in groups], horizontal_spacing=0.06
     )
     figure.update_layout(**_layout(colors))
+    named: set[str] = set()
     for column, group in enumerate(groups, start=1):
         _diagonal(figure, column, colors)
-        for pair in shown:
-            if pair.real.group == group:
-                figure.add_trace(_point(pair, arms.index(pair.real.arm), column == 1, colors), row=1, col=column)
+        for pair in (pair for pair in shown if pair.real.group == group):
+            is_first = pair.real.arm not in named
+            named.add(pair.real.arm)
+            figure.add_trace(_point(pair, arms.index(pair.real.arm), is_first, colors), row=1, col=column)
         _axes(figure, column, colors)
     return figure
 

@@ -51,7 +51,7 @@ def latest_of(study: Study, until: datetime | None = None) -> Evaluation | None:
     finished = study.evaluations.filter(ready_at__isnull=False)
     if until is not None:
         finished = finished.filter(ready_at__lte=until)
-    return finished.select_related("world").first()
+    return finished.select_related("world", "study").first()
 
 
 def under_way(study: Study) -> Evaluation | None:

@@ -198,6 +198,8 @@ def _notes(
         yield f"{same} of {total} rollouts of each arm begin as a planned trial does. "
     if any(_mixes_differ([arm.id for arm in arms], group, simulated, real) for group in groups):
         yield "Simulated and real sides mix the conditions differently: compare condition by condition. "
+    if evaluation.study and evaluation.study.is_simulated:
+        yield "The trials ran on a bench cell, simulated too, but with true parameters that the world only estimates. "
     absent = [arm.name for arm in arms if not simulated.trials(arm.id)]
     if absent:
         yield f"Not evaluated with the checkpoint it has now: {', '.join(absent)}. "
