@@ -12,7 +12,7 @@ from django.utils import timezone
 from labapp.accounts.models import User
 from labapp.cells.models import Cell
 from labapp.studies.models import OperatorSession, Study
-from labapp.studies.selectors import SESSION_LONGEST, session_open
+from labapp.studies.selectors import SESSION_LONGEST
 
 CHECKLIST = {
     "bins": "Bins empty and in their places",
@@ -51,9 +51,7 @@ def session_start(
     study = Study.objects.select_for_update().get(pk=study.pk)
     if study.status != Study.Status.LOCKED:
         raise ValidationError("A session is held on a locked study.")
-    running = session_open(study) or session_open_at(study.cell_id)
-    if running is not None and now - running.started_at >= SESSION_LONGEST:
-        running = None
+    running = session_open_at(study.cell_id, now)
     is_mine = running is not None and (running.operator_id, running.device_id) == (operator.pk, device_id)
     if is_mine and running.study_id == study.pk:
         return running
@@ -80,11 +78,10 @@ def _end(sessions: QuerySet[OperatorSession], now: datetime) -> int:
     return sessions.filter(ended_at=None).update(ended_at=ended_at)
 
 
-def session_open_at(cell_id: int) -> OperatorSession | None:
+def session_open_at(cell_id: int, now: datetime) -> OperatorSession | None:
     """The session that is held at a cell now, on whichever study."""
-    return (
-        OperatorSession.objects.filter(study__cell=cell_id, ended_at=None).select_related("operator", "study").first()
-    )
+    held = OperatorSession.objects.filter(study__cell=cell_id, ended_at=None, started_at__gt=now - SESSION_LONGEST)
+    return held.select_related("operator", "study").first()
 
 
 def _who_holds(session: OperatorSession, operator: User, study: Study) -> str:

@@ -69,3 +69,13 @@ def test_an_arm_withdrawn_before_any_trial_leaves_a_cell_of_0_of_0(study, pi, op
     assert content.effects == ()
     assert any("a cell of the design has no trials" in note for note in content.notes)
     assert next(row.cells[-1] for row in content.rows if row.arm == "gg").rate is None
+
+
+def test_early_unblinding_marks_the_results_and_the_report_with_name_and_reason(study, pi, operator, browser_of):
+    run(study, operator, 10)
+    services.study_unblind(study=study, actor=pi, reason="The funder asks", now=NOW)
+    study.refresh_from_db()
+    assert any("before the study finished" in note for note in study_content(study, pi, Filters()).notes)
+    report = b"".join(browser_of(pi).get(f"/results/{study.slug}/report.html").streaming_content).decode()
+    assert "unblinded before the study was finished" in report.casefold()
+    assert "The funder asks" in report and pi.username in report and study.design_sha256 in report
