@@ -65,7 +65,10 @@ class Websocket:
         return await self._application.receive_nothing(within)
 
     async def send_json(self, data: Any) -> None:
-        await self._application.send_input({"type": "websocket.receive", "text": json.dumps(data)})
+        await self.send_text(json.dumps(data))
+
+    async def send_text(self, text: str) -> None:
+        await self._application.send_input({"type": "websocket.receive", "text": text})
 
     async def send_bytes(self, data: bytes) -> None:
         await self._application.send_input({"type": "websocket.receive", "bytes": data})
@@ -82,6 +85,11 @@ class Websocket:
         await self.disconnect()
 
     def _cookie(self) -> str:
-        client = Client()
-        client.force_login(self.user)
-        return "; ".join(f"{name}={morsel.value}" for name, morsel in client.cookies.items())
+        return session_cookie(self.user)
+
+
+def session_cookie(user: Any) -> str:
+    """The Cookie header of a signed-in browser."""
+    client = Client()
+    client.force_login(user)
+    return "; ".join(f"{name}={morsel.value}" for name, morsel in client.cookies.items())

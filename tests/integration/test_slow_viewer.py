@@ -12,7 +12,7 @@ from websockets.sync.client import connect
 from labapp.live.frames import channel_name
 from tests.integration.web_server import answers, wait_until
 from tests.labapp import builders
-from tests.labapp.live.sockets import session_headers
+from tests.websocket import OWN_ORIGIN, session_cookie
 
 pytestmark = pytest.mark.slow
 
@@ -24,14 +24,12 @@ LIMIT_BYTES = 50 * 2**20
 def test_sixty_seconds_at_thirty_frames_unread_cost_under_fifty_megabytes(web):
     port, process = web
     cell = builders.cell()
-    headers = {name.decode(): value.decode() for name, value in session_headers(builders.user("operator"))}
-    origin = headers.pop("origin")
     publisher = redis.from_url(settings.REDIS_URL)
     server = psutil.Process(process.pid)
     with connect(
         f"ws://127.0.0.1:{port}/ws/live/{cell.slug}/",
-        additional_headers=headers,
-        origin=origin,
+        additional_headers={"cookie": session_cookie(builders.user("operator"))},
+        origin=OWN_ORIGIN,
         max_queue=1,
         max_size=2**20,
     ) as viewer:

@@ -12,7 +12,6 @@ from labapp.live.agents import agent_create, agent_token_renew
 from labapp.live.models import TrialEvent
 from labapp.studies.models import Trial, TrialVideo
 from tests.labapp import builders
-from tests.labapp.live.sockets import sign_in
 
 PROPOSAL = {"success": False, "failure_mode": "dropped", "furthest_stage": "carry", "time_s": 6.2, "latency_ms": 31.0}
 MP4 = b"\x00\x00\x00\x18ftypmp42" + bytes(500)
@@ -62,8 +61,8 @@ def complete(agent: Client, trial: Trial, files: dict[str, bytes], videos: dict[
 
 
 @pytest.mark.parametrize("role", ["operator", "researcher", "pi"])
-def test_people_do_not_get_in_with_their_session(bench, trial, role):
-    answer = report(sign_in(getattr(bench, role)), trial)
+def test_people_do_not_get_in_with_their_session(bench, browser_of, trial, role):
+    answer = report(browser_of(getattr(bench, role)), trial)
     assert answer.status_code == 401
 
 

@@ -13,20 +13,19 @@ from labapp.live.agents import agent_for, is_connected
 from labapp.live.models import TrialEvent as TrialEventRow
 from labapp.studies.models import Trial
 from robots.agent.protocol import CameraFrame, Heartbeat, Hello, Joints, StopState, TrialEvent, dump_text
-from tests.labapp.live.sockets import agent_socket, session_headers, socket, viewer_socket
+from tests.labapp.live.sockets import LiveSocket, agent_socket, viewer_socket
+from tests.labapp.live.sockets import agent as agent_with
 
 JPEG = b"\xff\xd8" + bytes(2000)
 
 
 async def test_an_unknown_token_is_refused(bench):
-    connection = socket("/ws/agent/", [(b"authorization", b"Agent wrong")])
-    assert not await connection.connect()
+    assert not await agent_with("wrong").connect()
 
 
 async def test_an_inactive_agent_is_refused(bench):
     await Agent.objects.filter(pk=bench.agent.pk).aupdate(is_active=False)
-    connection = socket("/ws/agent/", [(b"authorization", f"Agent {bench.token}".encode())])
-    assert not await connection.connect()
+    assert not await agent_with(bench.token).connect()
 
 
 async def test_an_agent_is_present_while_connected_and_away_after(bench):
@@ -46,20 +45,17 @@ async def test_an_old_connection_that_ends_late_does_not_hide_the_new_one(bench)
 
 
 async def test_a_foreign_origin_is_refused_and_named_in_the_log(bench, caplog):
-    headers = await in_thread(session_headers)(bench.operator, "https://evil.example")
-    connection = socket(f"/ws/live/{bench.study.cell.slug}/", headers)
-    assert not await connection.connect()
+    path = f"/ws/live/{bench.study.cell.slug}/"
+    assert not await LiveSocket(path, user=bench.operator, origin="https://evil.example").connect()
     assert "evil.example" in caplog.text
 
 
 async def test_a_stranger_is_refused(bench):
-    connection = socket(f"/ws/live/{bench.study.cell.slug}/", [(b"origin", b"http://testserver")])
-    assert not await connection.connect()
+    assert not await LiveSocket(f"/ws/live/{bench.study.cell.slug}/").connect()
 
 
 async def test_an_unknown_cell_is_refused(bench):
-    headers = await in_thread(session_headers)(bench.operator)
-    assert not await socket("/ws/live/no-such-cell/", headers).connect()
+    assert not await LiveSocket("/ws/live/no-such-cell/", user=bench.operator).connect()
 
 
 async def test_frames_and_joints_reach_a_viewer_with_the_dropped_count(bench):
@@ -73,10 +69,9 @@ async def test_frames_and_joints_reach_a_viewer_with_the_dropped_count(bench):
 async def stream_until_seen(agent, viewer) -> bytes:
     for number in range(100):
         await agent.send_bytes(CameraFrame(1, number, JPEG).pack())
-        try:
-            message = await asyncio.wait_for(asyncio.shield(viewer.output_queue.get()), timeout=0.1)
-        except TimeoutError:
+        if await viewer.receives_nothing():
             continue
+        message = await viewer.receive()
         if message.get("bytes"):
             return message["bytes"]
     raise AssertionError("no frame came")
@@ -86,7 +81,7 @@ async def test_joints_come_as_numbers(bench):
     async with agent_socket(bench.token) as agent, viewer_socket(bench.operator, bench.study.cell.slug) as viewer:
         for _ in range(50):
             await agent.send_text(dump_text(Joints(1.25, [0.1, 0.2])))
-            if not await viewer.receive_nothing(timeout=0.05, interval=0.01):
+            if not await viewer.receives_nothing(0.05):
                 break
         event = await viewer.receive_kind("joints")
         assert event["position"] == [0.1, 0.2] and event["time_s"] == 1.25
@@ -95,7 +90,7 @@ async def test_joints_come_as_numbers(bench):
 async def test_a_message_that_is_no_message_closes_the_connection_with_a_reason(bench):
     async with agent_socket(bench.token) as agent:
         await agent.send_text('{"type": "hello"}')
-        closed = await agent.receive_output(timeout=5)
+        closed = await agent.receive()
         assert closed["type"] == "websocket.close" and closed["code"] == 4400
         assert "protocol version" in closed["reason"]
 
@@ -103,7 +98,7 @@ async def test_a_message_that_is_no_message_closes_the_connection_with_a_reason(
 async def test_something_that_is_no_jpeg_is_not_passed_on(bench):
     async with agent_socket(bench.token) as agent:
         await agent.send_bytes(b"\x00" * 30)
-        assert (await agent.receive_output(timeout=5))["code"] == 4400
+        assert (await agent.receive())["code"] == 4400
 
 
 async def test_a_started_trial_reaches_the_agent_without_the_policys_name(bench, start_trial):
@@ -126,7 +121,7 @@ async def test_a_trial_started_while_the_agent_was_away_is_sent_when_it_is_back(
 async def test_a_trial_that_the_agent_has_in_its_spool_is_not_sent_again(bench, start_trial):
     trial = await in_thread(start_trial)()
     async with agent_socket(bench.token, Hello("test agent", spooled=[str(trial.pk)])) as agent:
-        assert await agent.receive_nothing(timeout=0.2)
+        assert await agent.receives_nothing(0.2)
 
 
 async def test_a_trial_event_sent_twice_is_one_row(bench, start_trial):
@@ -174,7 +169,7 @@ async def test_a_heartbeat_tells_viewers_what_the_robot_does(bench):
 async def test_a_page_that_sends_something_else_is_closed(bench, text):
     async with viewer_socket(bench.operator, bench.study.cell.slug) as viewer:
         await viewer.send_text(text)
-        assert (await viewer.receive_output(timeout=5))["code"] == 4400
+        assert (await viewer.receive())["code"] == 4400
 
 
 async def test_the_trial_stays_running_until_the_report(bench, start_trial):

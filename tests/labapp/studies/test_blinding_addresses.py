@@ -25,10 +25,10 @@ from labapp.studies.sessions import CHECKLIST, session_start
 from labapp.studies.trials import trial_correct, trial_invalidate
 from labapp.urls import websocket_urlpatterns
 from tests.labapp import builders
-from tests.labapp.live.sockets import Socket, session_headers, socket
 from tests.labapp.studies.addresses import filled
 from tests.labapp.studies.conftest import SUCCESS, Lab, make_lab
 from tests.labapp.studies.test_blinding import identities, played
+from tests.websocket import Websocket
 
 FIRST_ID, SIZE = 918_273_640, 73_519_264  # numbers that stand nowhere by chance
 NAMES = ("Quokka-grounded", "Narwhal-ungrounded")
@@ -202,14 +202,13 @@ def test_a_reason_that_names_a_policy_is_refused_to_those_who_know_it(lab, chang
 
 async def test_every_socket_is_silent_or_closed_to_an_operator(lab):
     secrets = await database_sync_to_async(secrets_of)(lab)
-    headers = await database_sync_to_async(session_headers)(lab.operator)
     values = await database_sync_to_async(values_of)(lab)
     values |= {"cell": [lab.study.cell.slug], "run_id": values["pk"]}
     opened = {}
     for pattern in websocket_urlpatterns:
         template, names = normalize(pattern.pattern.regex.pattern.removeprefix("^"))[0]
         path = "/" + template % {name: values[name][0] for name in names}
-        connection = socket(path, headers)
+        connection = Websocket(path, user=lab.operator)
         opened[template] = await connection.connect()
         if opened[template]:
             assert not told(secrets, await first_words(connection), path)
@@ -218,9 +217,9 @@ async def test_every_socket_is_silent_or_closed_to_an_operator(lab):
     assert closed >= {"ws/agent/", "ws/runs/", "ws/runs/%(run_id)s/"} and len(closed) < len(opened)
 
 
-async def first_words(connection: Socket) -> str:
+async def first_words(connection: Websocket) -> str:
     """What a socket says unasked; nothing where it waits."""
     said = []
-    while not await connection.receive_nothing(timeout=0.5):
-        said.append(str(await connection.receive_output()))
+    while not await connection.receives_nothing(0.5):
+        said.append(str(await connection.receive()))
     return "\n".join(said)
