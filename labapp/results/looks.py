@@ -93,7 +93,7 @@ def looks_card(
     if rule.kind == GROUP_SEQUENTIAL and total > planned:
         notes.append(f"Blocks after {planned} were added later and lie beyond the plan's last look.")
     notes += [SCORES, BIASED] if rule.kind == GROUP_SEQUENTIAL else [EXCHANGEABLE]
-    card = replace(empty, notes=tuple(notes), command=command_line(arms, gone, comparisons, rule))
+    card = replace(empty, notes=tuple(notes), command=command_line(study, arms, gone, comparisons, rule))
     fill = _with_looks if rule.kind == GROUP_SEQUENTIAL else _with_courses
     return fill(card, rule, comparisons, blocks, has_ended(study, filters.until))
 
@@ -235,10 +235,12 @@ def _note(plan: AnalysisPlan, rule: Rule) -> str:
     return f"{len(rule.look_blocks)} looks, {shape} boundaries; all arms and conditions, whatever the filters"
 
 
-def command_line(arms: Sequence[Arm], gone: Iterable[int], comparisons: Sequence[Comparison], rule: Rule) -> str:
+def command_line(
+    study: Study, arms: Sequence[Arm], gone: Iterable[int], comparisons: Sequence[Comparison], rule: Rule
+) -> str:
     """What gives the same from the exported rows (without the page's filters)."""
     out = [arm.code for arm in arms if arm.id in set(gone)]
-    words = ["sequential", "rows.csv", "--arm", "arm", "--outcome", "success", "--block", "block"]
+    words = ["sequential", f"{study.slug}-trials.csv", "--arm", "arm", "--outcome", "success", "--block", "block"]
     words += ["--arms", ",".join(arm.code for arm in arms), *(["--withdrawn", ",".join(out)] if out else [])]
     words += ["--anytime"] if rule.kind == ANYTIME else ["--looks", str(rule.looks), "--shape", rule.shape]
     words += ["--planned", str(rule.blocks), "--primary", ",".join(c.key for c in comparisons)]

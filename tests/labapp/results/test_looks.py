@@ -258,7 +258,7 @@ def command_of(study: Study, looks: LooksCard, user, folder: Path, capsys) -> di
     path = folder / "rows.csv"
     path.write_text("".join(trial_lines(study, Filters(), sees_names(user, study))))
     words = shlex.split(looks.command)[3:]
-    assert main([str(path) if word == "rows.csv" else word for word in words] + ["--json"]) == 0
+    assert main([str(path) if word == f"{study.slug}-trials.csv" else word for word in words] + ["--json"]) == 0
     return json.loads(capsys.readouterr().out)
 
 
@@ -324,7 +324,11 @@ def test_the_report_and_the_export_carry_the_looks(pi, browser_of) -> None:
     run_blocks(study, 1, 10)
     client = browser_of(pi)
     text = b"".join(client.get(f"/results/{study.slug}/report.html")).decode()
-    for expected in ("Looks: group-sequential", "boundary crossed at look 2", "labapp.statistics sequential rows.csv"):
+    for expected in (
+        "Looks: group-sequential",
+        "boundary crossed at look 2",
+        "sequential looked-at-trials.csv",
+    ):
         assert expected in text, expected
     lines = b"".join(client.get(f"/results/{study.slug}/looks.csv")).decode().splitlines()
     assert len(lines) == 5

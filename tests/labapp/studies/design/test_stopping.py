@@ -8,7 +8,8 @@ from labapp.statistics.power import pair_power
 from labapp.studies.design.plan import AnalysisPlan
 from labapp.studies.design.stopping import stopping_power
 from labapp.studies.design.stopping_wording import family_caution, rule_words, stopped_sentence, stopping_sentence
-from tests.labapp.studies.design.conftest import as_query
+from labapp.studies.services import study_lock
+from tests.labapp.studies.design.conftest import NOW, as_query
 from tests.labapp.studies.design.test_power import question
 
 FOUR = AnalysisPlan(stopping="group-sequential", looks=4)
@@ -148,3 +149,13 @@ def test_the_plan_over_rest_carries_the_figures(draft, researcher, browser_of):
     world = answer["under_stopping_rule"][0]
     assert (world["key"], world["is_judged"]) == ("main_a", True)
     assert 0.8 < world["power"] < 0.9
+
+
+@pytest.mark.django_db
+def test_a_locked_design_keeps_showing_the_power_under_its_rule(draft, pi, browser_of):
+    draft.analysis_plan = {"stopping": "group-sequential", "looks": 3, "primary": ["main_a"]}
+    draft.save()
+    study = study_lock(study=draft, actor=pi, now=NOW)
+    text = browser_of(pi).get(f"/studies/{study.slug}/design/power/").content.decode()
+    assert "Under the stopping rule: 3 looks" in text
+    assert "after 17, |z| above" in text
