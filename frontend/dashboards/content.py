@@ -126,6 +126,7 @@ class PosteriorLine:
     low: float
     high: float
     probability: float
+    href: str = ""
 
 
 @dataclass(frozen=True)
@@ -151,11 +152,13 @@ class Choice:
 
 @dataclass(frozen=True)
 class Counts:
-    """Trials of the study by state, after the filters."""
+    """Trials of the study by state, after the filters, and the addresses of those that are scored and invalid."""
 
     confirmed: int = 0
     waiting: int = 0
     invalid: int = 0
+    confirmed_href: str = ""
+    invalid_href: str = ""
 
 
 @dataclass(frozen=True)

@@ -139,14 +139,16 @@ def _notices(content: Content, filters: Filters) -> list[Any]:
 
 def _summary(content: Content, filters: Filters) -> html.Div:
     counts = content.counts
-    parts = [f"{counts.confirmed} scored trials"]
-    parts += [f"{counts.waiting} not yet scored"] if counts.waiting else []
-    parts += [f"{counts.invalid} invalid, not counted"] if counts.invalid else []
+    parts: list[Any] = [_linked(f"{counts.confirmed} scored trials", counts.confirmed_href)]
+    parts += [" · ", f"{counts.waiting} not yet scored"] if counts.waiting else []
+    parts += [" · ", _linked(f"{counts.invalid} invalid, not counted", counts.invalid_href)] if counts.invalid else []
     link = format_filters(Filters(**{**vars(filters), "data_version": content.data_version}))
-    text = html.Span(
-        [" · ".join(parts), " · data version ", html.A(content.data_version, href=link, title="Link to this view")]
-    )
+    text = html.Span([*parts, " · data version ", html.A(content.data_version, href=link, title="Link to this view")])
     return html.Div([html.Span(text, className="soft"), export_links(content.exports)], className="spread")
+
+
+def _linked(text: str, href: str) -> Any:
+    return html.A(text, href=href) if href else text
 
 
 def _empty(content: Content, filters: Filters) -> html.Div:

@@ -104,9 +104,10 @@ def paired_table(lines: Sequence[PairedLine]) -> html.Div:
 def posterior_table(lines: Sequence[PosteriorLine]) -> html.Div:
     """Effects by posterior: mean and credible interval in points, probability of above zero."""
 
-    def row(line: PosteriorLine) -> list[str]:
+    def row(line: PosteriorLine) -> list[Any]:
         interval = f"{line.low:+.1f} to {line.high:+.1f}"
-        return [line.effect, line.group, f"{line.points:+.1f}", interval, probability(line.probability)]
+        name = html.A(line.effect, href=line.href, title="Trials of this effect") if line.href else line.effect
+        return [name, line.group, f"{line.points:+.1f}", interval, probability(line.probability)]
 
     return _table(("Effect", "Trials", "points", "interval", "above zero"), [row(line) for line in lines], words=2)
 

@@ -111,7 +111,7 @@ def study_content(study: Study, user: User, filters: Filters) -> Content:
         is_blinded=study.is_blinded,
         shows_names=with_names,
         data_version=version_of([*groups, *version_facts(evaluation)]),
-        counts=_counts(groups),
+        counts=_counts(groups, links, arms, slugs),
         columns=tuple(group.label for group in columns),
         rows=rows,
         comparisons=pairs,
@@ -166,19 +166,25 @@ def _effects(
         notes = (*notes, "Some cells of the design hold several arms; effects add their trials up.")
     return {
         "effects": resolving.effects_to_resolve(lines, design, conditions, tally, confidence),
-        "posterior": second.posterior_lines(design, tally, conditions, confidence),
+        "posterior": second.posterior_lines(design, tally, conditions, confidence, links),
         "cell_means": effects.cell_means(design, tally, conditions, confidence, links),
         "factor_names": design.names,
         "notes": notes,
     }
 
 
-def _counts(groups: Sequence[OutcomeGroup]) -> Counts:
+def _counts(groups: Sequence[OutcomeGroup], links: TrialLinks, arms: Sequence[Arm], slugs: Sequence[str]) -> Counts:
     def total(*statuses: str) -> int:
         return sum(group.trials for group in groups if group.status in statuses)
 
     status = Trial.Status
-    return Counts(total(status.CONFIRMED), total(status.RUNNING, status.PROPOSED), total(status.INVALID))
+    return Counts(
+        total(status.CONFIRMED),
+        total(status.RUNNING, status.PROPOSED),
+        total(status.INVALID),
+        links.to(arms, slugs),
+        links.to(arms, slugs, status=status.INVALID.value),
+    )
 
 
 def _deviations(study: Study) -> tuple[str, ...]:

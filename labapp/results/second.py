@@ -27,16 +27,17 @@ BLOCK = Coalesce(NullIf("block_label", Value("")), Cast("slot__block", CharField
 
 
 def posterior_lines(
-    design: Design, tally: Tally, conditions: Sequence[Condition], confidence: float
+    design: Design, tally: Tally, conditions: Sequence[Condition], confidence: float, links: TrialLinks
 ) -> tuple[PosteriorLine, ...]:
     """Every effect in every group of trials that has all cells of the design."""
-    lines, labels = [], effect_labels(design)
+    lines, labels, arms = [], effect_labels(design), [arm for cell in design.cells for arm in cell]
     for group in summary_groups(conditions):
         table = _complete_table(design, tally, conditions, group)
         found = _posterior(tuple((name, tuple(cells)) for name, cells in table.items()), confidence)
         for effect in EFFECTS if found else ():
             numbers = (100 * value for value in found[effect][:3])
-            lines.append(PosteriorLine(labels[effect], group.label, *numbers, found[effect].probability_positive))
+            probability, href = found[effect].probability_positive, links.to(arms, group.slugs)
+            lines.append(PosteriorLine(labels[effect], group.label, *numbers, probability, href))
     return tuple(lines)
 
 

@@ -3,6 +3,7 @@
 import os
 import struct
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -12,7 +13,7 @@ from frontend.dashboards.drawn import FIGURES, PRINT_WIDTH
 from frontend.dashboards.filters import Filters
 from labapp.results.queries import study_content
 from labapp.studies.models import Study
-from tests.labapp.results.conftest import build_study
+from tests.labapp.results.conftest import START, add_trials, build_study
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 DRAWN = [name for name in FIGURES if name not in ("looks-figure", "sim-beside-real")]
@@ -70,13 +71,18 @@ def test_the_trials_behind_every_mark_are_those_that_it_counts(study: Study, pi,
     assert count(content.effects[0].point.href) == 200
     assert [count(line.href) for line in content.comparisons[:2]] == [100, 100]
     assert count(content.progress[0].href) == 100
+    assert count(content.posterior[0].href) == 200
+    assert count(content.counts.confirmed_href) == content.counts.confirmed == 250
+
+
+def test_invalid_trials_are_opened_too(study: Study, pi, browser_of: Callable) -> None:
+    nominal = study.conditions.get(slug="nominal")
+    add_trials(study.arms.get(label="policy GG"), nominal, 2, 2, status="invalid", invalid_reason="belt stopped")
+    counts = study_content(study, pi, Filters()).counts
+    assert browser_of(pi).get(counts.invalid_href).context["filter"].qs.count() == counts.invalid == 2
 
 
 def test_a_limit_in_time_holds_for_the_trials_too(study: Study, pi, browser_of: Callable) -> None:
-    from datetime import timedelta
-
-    from tests.labapp.results.conftest import START
-
     until = START + timedelta(minutes=9, seconds=30)
     content = study_content(study, pi, Filters(until=until))
     cell = content.rows[0].cells[-1]
@@ -134,3 +140,12 @@ def test_the_report_opens_without_a_network_and_prints(chromium, study: Study, p
         page.pdf(path=f"{folder}/report.pdf")
     assert len(page.pdf()) > 50_000
     context.close()
+
+
+def test_what_was_unfolded_stays_open_when_the_page_is_drawn_anew(page) -> None:
+    page.get_by_text("A second view: Bayesian posterior").click()
+    page.locator("[data-toggle-theme]").first.click()
+    page.wait_for_function("document.querySelector('#success-bars').innerHTML.includes('rgb(86, 180, 233)')")
+    page.get_by_text("above zero").wait_for(state="visible")
+    page.get_by_text("A second view: Bayesian posterior").click()
+    page.get_by_text("above zero").wait_for(state="hidden")
