@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 from dataclasses import dataclass
@@ -45,10 +46,13 @@ class Serve:
     """CPU threads."""
     seed: int = 0
     """Seed of the flow's noise."""
+    exit_with_parent: bool = False
+    """Also stop when the process that started this one is gone."""
     events: bool = False
     """Print one JSON object a line."""
 
     def __call__(self, progress: Progress) -> dict[str, Any]:
+        parent = os.getppid() if self.exit_with_parent else None
         import torch
 
         from training.inference import TrainedPolicy
@@ -63,7 +67,7 @@ class Serve:
             thread = threading.Thread(target=server.serve_forever, daemon=True)
             thread.start()
             progress.log(f"serving {self.checkpoint} on {self.socket}, {latency:.1f} ms an answer")
-            wait_for_stop(progress)
+            wait_for_stop(progress, parent)
             server.shutdown()
         return {"ok": True}
 
@@ -88,10 +92,10 @@ class Info:
         return answer | {"latent_actions": facts.codec.latent_dim, "views": list(facts.shape.views)}
 
 
-def wait_for_stop(progress: Progress) -> None:
-    """Sleep until SIGTERM or Ctrl-C."""
+def wait_for_stop(progress: Progress, parent: int | None = None) -> None:
+    """Sleep until SIGTERM or Ctrl-C, or until the process `parent` is this one's parent no more."""
     pause = threading.Event()
-    while not progress.stop_requested:
+    while not progress.stop_requested and parent in (None, os.getppid()):
         pause.wait(0.2)
 
 

@@ -42,8 +42,12 @@ class PolicyFacts:
 
 
 def serve_command(folder: Path, socket_path: Path) -> list[str]:
-    """The command that serves a checkpoint; only its name is known here, never its modules."""
-    return [sys.executable, "-m", "training", "serve", str(folder), "--socket", str(socket_path)]
+    """The command that serves a checkpoint; only its name is known here, never its modules.
+
+    The server ends with the process that asked for it, even when that is killed.
+    """
+    command = [sys.executable, "-m", "training", "serve", str(folder), "--socket", str(socket_path)]
+    return [*command, "--exit-with-parent"]
 
 
 class PolicyServer:

@@ -1,17 +1,22 @@
 """Asking a served policy over its socket."""
 
 import socket
+import subprocess
+import sys
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import psutil
 import pytest
 
 from robots.errors import ConfigError
 from robots.messages import recv_frame, send_frame
 from robots.progress import Progress
+from training.checkpoint import save_checkpoint
 from training.config import ComponentConfig, TrainConfig
 from training.inference import TrainedPolicy
 from training.loop import train
@@ -142,3 +147,26 @@ def test_a_batch_that_is_none_is_answered_with_its_reason(client: socket.socket,
 
 def test_a_seed_that_is_none_is_answered_with_its_reason(client: socket.socket) -> None:
     assert "seed" in ask(client, observation(seed=-1))["error"]
+
+
+def test_a_server_ends_with_the_process_that_started_it(policy: TrainedPolicy, tmp_path: Path) -> None:
+    folder, path = tmp_path / "checkpoint", tmp_path / "policy.sock"
+    save_checkpoint(folder, policy.net.state_dict(), policy.facts)
+    starter = (
+        "import subprocess, sys, time; p = subprocess.Popen(sys.argv[1:]); print(p.pid, flush=True); time.sleep(60)"
+    )
+    serve = [sys.executable, "-m", "training", "serve", str(folder), "--socket", str(path), "--exit-with-parent"]
+    parent = subprocess.Popen([sys.executable, "-c", starter, *serve], stdout=subprocess.PIPE, text=True)
+    server = psutil.Process(int(parent.stdout.readline()))
+    assert wait_until(path.exists), "the server did not come up"
+    parent.kill()
+    parent.wait()
+    assert wait_until(lambda: not server.is_running() or server.status() == psutil.STATUS_ZOMBIE)
+    assert not path.exists()
+
+
+def wait_until(is_so: Callable[[], bool], timeout_s: float = 30.0) -> bool:
+    deadline = time.monotonic() + timeout_s
+    while not is_so() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return is_so()

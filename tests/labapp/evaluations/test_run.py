@@ -1,18 +1,27 @@
 """The whole run through the database: an untrained checkpoint, served and rolled out by the real command."""
 
 import json
+import threading
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import psutil
 import pytest
+from django.conf import settings
+from django.db import connection
+from django.utils import timezone
 
 from labapp import storage
+from labapp.cells.models import World
 from labapp.cells.services import bench_cell_ensure
 from labapp.evaluations.models import SimulatedRollout
 from labapp.evaluations.params import EvaluateOptions
 from labapp.evaluations.services import checkpoint_evaluate
 from labapp.policies.models import Checkpoint, Policy
 from labapp.runs.executor import run_execute
+from labapp.runs.services import run_cancel, run_retry
 from robots.cell.bench import BENCH_CELL
 from robots.cell.world import nominal_world
 from tests.labapp import builders
@@ -46,12 +55,16 @@ def checkpoint(tmp_path: Path) -> Checkpoint:
     return Checkpoint.objects.create(policy=policy, step=0, is_final=True, **facts)
 
 
-def test_a_launched_evaluation_is_carried_out_and_leaves_its_rollouts(checkpoint) -> None:
+def bench_world() -> World:
     world = builders.world(bench_cell_ensure(), "nominal")
     world.parameters = json.loads(nominal_world(BENCH_CELL).to_json())
     world.save()
+    return world
+
+
+def test_a_launched_evaluation_is_carried_out_and_leaves_its_rollouts(checkpoint) -> None:
     options = EvaluateOptions(amount="each", rollouts=1, image_size=16)
-    made = checkpoint_evaluate(actor=None, checkpoint=checkpoint, world=world, options=options)
+    made = checkpoint_evaluate(actor=None, checkpoint=checkpoint, world=bench_world(), options=options)
     made.time_limit_s = 0.3
     made.save()
     assert run_execute(made.run_id) == "succeeded", made.run.events.last()
@@ -62,3 +75,49 @@ def test_a_launched_evaluation_is_carried_out_and_leaves_its_rollouts(checkpoint
     assert {(r.is_success, r.failure_mode, r.invalid_reason) for r in rows} == {(False, "missed_pick", "")}
     assert (made.run.progress_done, made.run.progress_unit) == (5, "rollouts")
     assert made.run.result["url"] == made.get_absolute_url()
+
+
+@pytest.mark.slow
+def test_a_cancelled_evaluation_ends_with_its_server_and_goes_on_when_it_is_tried_again(checkpoint) -> None:
+    options = EvaluateOptions(amount="each", rollouts=7, image_size=16)
+    made = checkpoint_evaluate(actor=None, checkpoint=checkpoint, world=bench_world(), options=options)
+    made.time_limit_s = 3.0
+    made.save()
+    thread = threading.Thread(target=carry_out, args=(made.run_id,))
+    thread.start()
+    blocks = Path(settings.RUNS_DIR) / str(made.run_id) / "out" / "blocks"
+    first = blocks / f"{made.policies.get().key}-0000.json"
+    assert wait_until(first.exists)
+    run_cancel(run_id=made.run_id, by=None, now=timezone.now())
+    thread.join(60)
+    made.run.refresh_from_db()
+    assert made.run.status == "cancelled"
+    assert not SimulatedRollout.objects.exists()
+    assert wait_until(lambda: not servers_of(checkpoint), 10), "the policy server is left"
+    written = first.stat().st_mtime_ns
+    run_retry(run_id=made.run_id, by=None)
+    assert run_execute(made.run_id) == "succeeded"
+    assert first.stat().st_mtime_ns == written
+    assert SimulatedRollout.objects.count() == 35
+
+
+def carry_out(run_id: int) -> None:
+    run_execute(run_id)
+    connection.close()
+
+
+def servers_of(checkpoint: Checkpoint) -> list[int]:
+    """Processes that serve the checkpoint."""
+    found = []
+    for process in psutil.process_iter(["cmdline", "status"]):
+        line = " ".join(process.info["cmdline"] or [])
+        if "training serve" in line and checkpoint.sha256 in line:
+            found.append(process.pid)
+    return found
+
+
+def wait_until(is_so: Callable[[], bool], timeout_s: float = 60.0) -> bool:
+    deadline = time.monotonic() + timeout_s
+    while not is_so() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return is_so()
