@@ -24,6 +24,7 @@ from labapp.media.models import Media
 from labapp.policies.models import Checkpoint
 from labapp.studies import services as studies
 from labapp.studies.automatic import Patience, auto_operate
+from labapp.studies.browser.timeline import trial_events
 from labapp.studies.models import Study, Trial, TrialVideo
 from labapp.studies.presets import ConditionPreset
 from labapp.studies.recording import Recording
@@ -33,7 +34,7 @@ from robots.agent.agent import Agent, AgentOptions
 from robots.agent.policy import PolicyPool
 from tests.integration.web_server import ROOT, WAIT_S, wait_until
 from tests.labapp import builders
-from tests.robots.agent.conftest import FAKE_POLICY, ToyRig
+from tests.robots.agent.conftest import FAKE_POLICY, StagedRig, ToyRig
 
 
 class Cable:
@@ -147,7 +148,7 @@ async def test_after_a_cut_in_the_trial_outcome_and_video_arrive_once(
     cable = Cable(web_port)
     url = await cable.start()
     loop = asyncio.get_running_loop()
-    rig = ToyRig(length=60)
+    rig = StagedRig(length=60)
     rig.on_step = lambda tick: loop.call_soon_threadsafe(cable.pull) if tick == 20 else time.sleep(0.002)
     async with running_agent(url, token, rig, tmp_path) as agent:
         await eventually(lambda: agent_for(study.cell, timezone.now()))
@@ -168,11 +169,17 @@ async def test_after_a_cut_in_the_trial_outcome_and_video_arrive_once(
     assert await TrialVideo.objects.filter(trial=trial).acount() == 1
     assert await Media.objects.acount() == 1
     sequences = [event.sequence async for event in TrialEvent.objects.filter(trial=trial)]
-    assert sequences == list(range(1, len(sequences) + 1)) and len(sequences) == 4
+    assert sequences == list(range(1, len(sequences) + 1)) and len(sequences) == 8
     assert len(rig.commands) == 60
+    assert await in_thread(stages_of)(found) == [("approach", 0.0), ("contact", 0.2), ("lift", 0.4), ("placed", 1.2)]
+    assert not any(event["kind"] == "stage" for event in await in_thread(trial_events)(found)), "told before the score"
     series = await in_thread(lambda: trial_series(Recording(found)))()
     assert series["names"] == ["a", "b", "c"] and len(series["state"][0]) == 60
     await cable.stop()
+
+
+def stages_of(trial: Trial) -> list[tuple[str, float]]:
+    return [(event.payload["stage"], event.time_s) for event in trial.agent_events.filter(kind="stage")]
 
 
 @pytest.mark.slow
@@ -239,5 +246,6 @@ def test_the_auto_operator_runs_a_study_on_the_bench_cell(web_port, trained, tmp
     for trial in study.trials.all():
         assert trial.status == Trial.Status.CONFIRMED and trial.is_automatic
         assert trial.latency_ms > 0 and trial.duration_s == 3.0
+        assert stages_of(trial)[0] == ("approach", 0.0)
         assert trial.slot.object.name in {"box", "can"}
         assert set(trial.videos.values_list("camera", flat=True)) == {"head", "right_wrist", "left_wrist"}

@@ -69,6 +69,14 @@ class ToyRig:
         self.is_closed = True
 
 
+class StagedRig(ToyRig):
+    """Its referee sees a stage at given ticks."""
+
+    def stages(self) -> dict[str, float]:
+        when = {"approach": 0, "contact": 10, "lift": 20, "placed": self.length}
+        return {stage: tick / 50 for stage, tick in when.items() if tick <= self.ticks}
+
+
 def make_order(**values: object) -> TrialStart:
     facts: dict[str, object] = {
         "trial": str(uuid.uuid4()), "code": "K17", "checkpoint": CheckpointRef("0" * 64, "/c/"), "condition": "nominal",

@@ -10,16 +10,8 @@ from robots.agent.runner import TrialRunner
 from robots.agent.spool import Spool
 from robots.agent.stages import StageLog
 from robots.episodes import EpisodesReader
-from tests.robots.agent.conftest import ToyRig, make_order
+from tests.robots.agent.conftest import StagedRig, make_order
 from tests.robots.agent.test_runner import OneCheckpoint
-
-
-class StagedRig(ToyRig):
-    """Reaches a stage at given ticks."""
-
-    def stages(self) -> dict[str, float]:
-        when = {"approach": 0, "contact": 10, "lift": 20, "placed": self.length}
-        return {stage: tick / 50 for stage, tick in when.items() if tick <= self.ticks}
 
 
 def test_a_stage_is_told_once_at_the_row_that_shows_it_first():
