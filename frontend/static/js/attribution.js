@@ -128,19 +128,29 @@ function runs(values) {
   return found;
 }
 
-// Puts one strip for each attribution into `root`, in the plot's stretch of time; nothing at all when there is none.
-export function showAttributions(root, attributions, stretch, player) {
-  if (!root || !attributions.length) return;
-  const strips = attributions.map((attribution) => new Strip(attribution, stretch));
-  root.replaceChildren(...strips.map((strip) => strip.figure));
-  root.hidden = false;
-  for (const strip of strips) {
-    strip.canvas.addEventListener("click", ({ offsetX }) => {
-      const inside = strip.canvas.clientWidth - MARGIN.left - MARGIN.right;
-      const share = Math.min(1, Math.max(0, (offsetX - MARGIN.left) / inside));
-      const { start, end } = stretch.at(player.time);
-      player.goTo(start + share * (end - start));
-    });
+// One strip for each attribution in `root`, in the plot's stretch of time; nothing at all when there is none. A page for
+// people who may not see them has no root.
+export class AttributionPanel {
+  constructor(root, player) {
+    Object.assign(this, { root, player, strips: [] });
+    player.onChange(({ time }) => this.strips.forEach((strip) => strip.draw(time)));
   }
-  player.onChange(({ time }) => strips.forEach((strip) => strip.draw(time)));
+
+  // `offset`: where the trial's own clock stands at the playhead's zero; `prefix` names one of two trials.
+  show(attributions, stretch, { offset = 0, prefix = "" } = {}) {
+    if (!this.root) return;
+    this.strips = attributions.map(
+      (one) => new Strip({ ...one, name: prefix + one.name, times_s: one.times_s.map((time) => time - offset) }, stretch),
+    );
+    this.root.replaceChildren(...this.strips.map((strip) => strip.figure));
+    this.root.hidden = !this.strips.length;
+    for (const { canvas } of this.strips) canvas.addEventListener("click", ({ offsetX }) => this.#goTo(canvas, stretch, offsetX));
+    for (const strip of this.strips) strip.draw(this.player.time);
+  }
+
+  #goTo(canvas, stretch, x) {
+    const { start, end } = stretch.at(this.player.time);
+    const share = (x - MARGIN.left) / (canvas.clientWidth - MARGIN.left - MARGIN.right);
+    this.player.goTo(start + Math.min(1, Math.max(0, share)) * (end - start));
+  }
 }

@@ -1,5 +1,5 @@
 // A recorded trial: every camera on one playhead, joints and commands below it, events and remarks on the timeline.
-import { showAttributions } from "./attribution.js";
+import { AttributionPanel } from "./attribution.js";
 import { JointPlot, numberedNames } from "./live_plot.js";
 import { Stretch } from "./series.js";
 import { StageStrip } from "./stage_strip.js";
@@ -27,7 +27,7 @@ async function showSeries(player, plot, strip) {
   const stretch = new Stretch(series.times_s[0], series.times_s.at(-1));
   plot.stretch = stretch;
   strip.show(events, stretch);
-  showAttributions(document.getElementById("attributions"), series.attributions, stretch, player);
+  new AttributionPanel(document.getElementById("attributions"), player).show(series.attributions, stretch);
   offerStretches(stretch, player);
   plot.setNames(series.names.length ? series.names : numberedNames(series.state.length));
   plot.show({ times: series.times_s, lines: series.state, dashed: series.action, marks: player.marks.map((mark) => mark.time) });

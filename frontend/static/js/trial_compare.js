@@ -1,4 +1,5 @@
 // Two trials on one playhead: videos side by side, joints of both in one plot, aligned at the start or at an event.
+import { AttributionPanel } from "./attribution.js";
 import { JointPlot, numberedNames } from "./live_plot.js";
 import { Stretch, offsetsAt, together } from "./series.js";
 import { StageStrip } from "./stage_strip.js";
@@ -16,6 +17,7 @@ const offsets = () => offsetsAt(shared.find((event) => event.key === byId("align
 const player = new TrialPlayer(root, offsets());
 
 const strips = Object.fromEntries(["a", "b"].map((side) => [side, new StageStrip(byId(`stages-${side}`), player, `${side.toUpperCase()} `)]));
+const panels = Object.fromEntries(["a", "b"].map((side) => [side, new AttributionPanel(byId(`attributions-${side}`), player)]));
 
 function marks() {
   const moved = offsets();
@@ -29,7 +31,10 @@ function show() {
   player.showMarks(marks());
   const both = series.a && series.b ? together(series.a, series.b, offsets()) : null;
   const stretch = both ? new Stretch(both.times[0], both.times.at(-1)) : new Stretch(0, player.playhead.duration);
-  for (const side of "ab") strips[side].show(events[side], stretch, offsets()[side]);
+  for (const side of "ab") {
+    strips[side].show(events[side], stretch, offsets()[side]);
+    panels[side].show(series[side]?.attributions ?? [], stretch, { offset: offsets()[side], prefix: `${side.toUpperCase()} ` });
+  }
   if (!both) return;
   plot.show({ ...both, dashedLabel: "B (solid: A)", marks: marks().map((mark) => mark.time) });
   plot.redraw();

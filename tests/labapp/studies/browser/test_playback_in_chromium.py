@@ -189,4 +189,6 @@ async def test_two_trials_keep_step_while_they_play(lab, trial, url, tmp_path):
         await page.keyboard.press(" ")
         shown = np.reshape(await page.evaluate(FRAMES), (3, 2))
         assert (shown[:, 1] - shown[:, 0] == 40).all() and (shown == shown[0]).all()
+        await expect(page.locator("#attributions-a strong")).to_have_text("A views")
+        await expect(page.locator("#attributions-b")).to_be_hidden()
         await shoot(page, "trial-compare-aligned")
