@@ -170,9 +170,9 @@ def agreement_sentence(group: str, found: Agreement) -> str:
     start = f"{group.capitalize()} conditions, {arms}:"
     if found.rank_violation is None:
         return f"{start} no correlation is computed, that takes at least {FEWEST} arms."
-    violation = f"mean maximum rank violation {100 * found.rank_violation:.1f} points"
     if found.r is None:
-        return f"{start} no correlation, since one side has the same rate for every arm; {violation}."
+        return f"{start} no correlation and no order, since one side has the same rate for every arm."
+    violation = f"mean maximum rank violation {100 * found.rank_violation:.1f} points"
     r = f"Pearson r = {found.r:.2f}".replace("-", "−")
     if found.low is None:
         return f"{start} {r} (too few arms for an interval), {violation}."
