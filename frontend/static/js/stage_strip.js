@@ -7,11 +7,12 @@ export class StageStrip {
     player.onChange(({ time }) => this.#place(time));
   }
 
-  // `stretch` is the plot's stretch of time, `offset` where the trial's own clock stands at the playhead's zero.
-  show(events, stretch, offset = 0) {
+  // `stretch` is the plot's stretch of time, `offset` where the trial's own clock stands at the playhead's zero,
+  // `duration` how long the trial itself went on.
+  show(events, stretch, { offset = 0, duration = Infinity } = {}) {
     this.stretch = stretch;
     const moved = events.map((event) => ({ ...event, time_s: event.time_s - offset }));
-    this.pieces = stretches(moved, stretch.end).map((piece, number) => ({ ...piece, button: this.#button(piece, number) }));
+    this.pieces = stretches(moved, Math.min(stretch.end, duration - offset)).map((piece, number) => ({ ...piece, button: this.#button(piece, number) }));
     this.root.hidden = !this.pieces.length;
     this.root.replaceChildren(...this.pieces.map(({ button }) => button));
     this.#place(this.player.time);

@@ -32,7 +32,7 @@ function show() {
   const both = series.a && series.b ? together(series.a, series.b, offsets()) : null;
   const stretch = both ? new Stretch(both.times[0], both.times.at(-1)) : new Stretch(0, player.playhead.duration);
   for (const side of "ab") {
-    strips[side].show(events[side], stretch, offsets()[side]);
+    strips[side].show(events[side], stretch, { offset: offsets()[side], duration: series[side]?.duration_s });
     panels[side].show(series[side]?.attributions ?? [], stretch, { offset: offsets()[side], prefix: `${side.toUpperCase()} ` });
   }
   if (!both) return;
