@@ -97,15 +97,18 @@ def condition_row(study: Study, order: int, preset: ConditionPreset) -> Conditio
 
 
 @transaction.atomic
-def study_lock(*, study: Study, actor: User | None, now: datetime) -> Study:
+def study_lock(*, study: Study, actor: User | None, now: datetime, version: int | None = None) -> Study:
     """Freeze the design: draw the schedule from the seed, hash both, and refuse later edits.
 
     Raises:
-        ValidationError: not a draft, no arm, an arm without a checkpoint, or a condition that no object fits.
+        ValidationError: not a draft, saved by somebody since ``version``, no arm, an arm without a checkpoint or of
+            another embodiment, or a condition that no object fits.
     """
     study = Study.objects.select_for_update().get(pk=study.pk)
     if study.status != Study.Status.DRAFT:
         raise ValidationError("This study is locked already.")
+    if version is not None and version != study.draft_version:
+        raise ValidationError("Somebody saved this draft since you looked at it: look at it again, then lock it.")
     check_arms(study)
     study.object_names = [o.name for o in study_objects(study)]  # an object that the cell gets later is not meant
     try:

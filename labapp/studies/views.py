@@ -1,5 +1,6 @@
 """Pages of studies: list, design, lock, unblind, trials, one trial, the operator console."""
 
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -89,7 +90,9 @@ def study(request: HttpRequest, slug: str) -> HttpResponse:
 @require_POST
 @role_required(Role.RESEARCHER)
 def lock(request: HttpRequest, slug: str) -> HttpResponse:
-    return changed(request, slug, services.study_lock, "The design is locked; operators can begin.", reason=False)
+    seen = request.POST.get("version", "")
+    locked = partial(services.study_lock, version=int(seen) if seen.isdigit() else None)
+    return changed(request, slug, locked, "The design is locked; operators can begin.", reason=False)
 
 
 @require_POST

@@ -263,3 +263,12 @@ def test_a_script_that_names_the_version_it_read_overwrites_nobody(draft, ann, b
     now = answer.json()["version"]
     assert ann.put(f"{api}?version={now}", plan, content_type="application/json").json()["version"] == now + 1
     assert [v.actor.username for v in draft.draft_versions.all()] == ["researcher", "ben", "researcher"]
+
+
+def test_a_draft_that_somebody_saved_since_is_not_locked_unseen(draft, ann, ben, sent):
+    post(ben, url(draft), sent(draft, seed=9))
+    page = ann.post(url(draft, "lock/"), {"version": "1"}, follow=True).content.decode()
+    assert "Somebody saved this draft since you looked at it" in page
+    assert Study.objects.get(pk=draft.pk).status == Study.Status.DRAFT
+    ann.post(url(draft, "lock/"), {"version": "2"})
+    assert Study.objects.get(pk=draft.pk).status == Study.Status.LOCKED
