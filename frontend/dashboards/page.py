@@ -96,7 +96,7 @@ def _margins(content: Content) -> list[Any]:
 def _paired(content: Content) -> list[Any]:
     if not content.paired:
         return []
-    note = "over pairs of trials: exact McNemar test, Tango interval"
+    note = "over pairs of trials: exact McNemar test, Tango interval (covers more than it says with 20 pairs or fewer)"
     return [card("Arms compared in pairs", paired_table(content.paired), note)]
 
 
