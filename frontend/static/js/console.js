@@ -3,8 +3,9 @@
 import { LiveFeed, showRate } from "./live_feed.js";
 import { Outbox, messageOf, post } from "./console_queue.js";
 import * as panels from "./console_panel.js";
-import { InvalidSheet, closeSheets, isSheetOpen } from "./console_sheets.js";
-import { Pedals, keysOf } from "./console_keys.js";
+import { InvalidSheet } from "./console_sheets.js";
+import { Draft } from "./console_draft.js";
+import { Pedals, listenToKeys } from "./console_keys.js";
 import { LabLink } from "./console_link.js";
 import { LabClock, byId, keepScreenOn, mark, read, toast, uuid } from "./console_page.js";
 import { RigSession } from "./console_session.js";
@@ -20,7 +21,7 @@ class Console {
     this.choices = read("console-choices");
     this.checklist = read("console-checklist");
     this.waiting = [];
-    this.draft = draftOf(this.state.trial);
+    this.scoring = new Draft(this.state.trial);
     this.clock = new LabClock();
     this.clock.set(this.state.now);
     this.link = new LabLink(root);
@@ -70,9 +71,9 @@ class Console {
     outbox.addEventListener("refused", ({ detail }) => this.onRefused(detail.message));
     outbox.addEventListener("held", ({ detail }) => this.link.refuse(detail.status));
     outbox.addEventListener("unsafe", () => toast("This browser keeps nothing: do not close this page before everything is sent.", "error"));
-    document.addEventListener("keydown", (event) => this.onKey(event));
+    listenToKeys(this);
     byId("panel").addEventListener("click", (event) => this.onClick(event));
-    byId("panel").addEventListener("input", (event) => event.target.id === "note" && this.keepDraft({ note: event.target.value }));
+    byId("panel").addEventListener("input", (event) => event.target.id === "note" && this.scoring.set({ note: event.target.value }));
     document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && keepScreenOn());
   }
 
@@ -89,7 +90,7 @@ class Console {
     const isSame = JSON.stringify({ ...state, now: 0 }) === JSON.stringify({ ...this.state, now: 0 });
     if (this.state.next) this.nextBefore = state.next?.id === this.state.next.id ? this.nextBefore : this.state.next;
     this.state = state;
-    if (state.trial?.id !== trialBefore) this.draft = draftOf(state.trial);
+    if (state.trial?.id !== trialBefore) this.scoring = new Draft(state.trial);
     if (state.trial?.status !== "running") this.startedLocally = null;
     if (state.last) this.scored = state.last;
     const isMoved = this.rig.follow(state.session);
@@ -191,31 +192,31 @@ class Console {
     this.render();
   }
 
+  get draft() {
+    return this.scoring.values;
+  }
+
   choose(change) {
-    this.keepDraft(change);
+    this.scoring.set(change);
     this.render();
   }
 
-  keepDraft(change) {
-    Object.assign(this.draft, change);
-    sessionStorage.setItem("draft", JSON.stringify({ trial: this.state.trial?.id, draft: this.draft }));
-  }
-
   chooseSuccess() {
-    this.choose({ is_success: true, failure_mode: "", furthest_stage: "placed" });
+    this.scoring.success();
+    this.render();
   }
 
   chooseMode(value) {
-    const stage = this.draft.is_success === false ? this.draft.furthest_stage : "";
-    this.choose({ is_success: false, failure_mode: value, furthest_stage: stage });
+    this.scoring.mode(value);
+    this.render();
     byId("stages").scrollIntoView({ block: "nearest" });
   }
 
   accept() {
     const { proposal } = this.state.trial;
     if (!proposal || proposal.invalid_reason) return;
-    const { success, failure_mode, furthest_stage } = proposal;
-    this.choose({ is_success: success, failure_mode, furthest_stage: success ? "placed" : furthest_stage });
+    this.scoring.take(proposal);
+    this.render();
   }
 
   confirm() {
@@ -251,7 +252,6 @@ class Console {
     this.sheet.ask(this.state.trial?.proposal?.invalid_reason ?? "");
   }
 
-  // ---- keys and clicks
   onClick(event) {
     const action = event.target.closest("[data-action]")?.dataset.action;
     if (!action) return;
@@ -260,35 +260,6 @@ class Console {
     else if (name === "mode") this.chooseMode(value);
     else if (name === "stage") this.choose({ furthest_stage: value });
     else this[name]();
-  }
-
-  onKey(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (this.pedals.learn(event)) return event.preventDefault();
-    const isTyping = /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName) && event.target.type !== "checkbox";
-    const key = isTyping ? event.key : this.pedals.meant(event.key);
-    if (key === "Escape") return this.emergency(event);
-    if (isSheetOpen()) return undefined;
-    if (isTyping) return this.onTypingKey(event);
-    const action = keysOf(this)[key];
-    if (!action) return undefined;
-    event.preventDefault();
-    event.stopPropagation();
-    return event.repeat ? undefined : action();
-  }
-
-  // Escape stops the robot, wherever the cursor is and whatever is asked.
-  emergency(event) {
-    event.preventDefault();
-    this.stop.press();
-    closeSheets();
-    if (event.target.id === "note") event.target.blur();
-  }
-
-  onTypingKey(event) {
-    if (event.target.id !== "note" || event.key !== "Enter") return;
-    this.confirm();
-    event.target.blur();
   }
 
   // ---- what is shown
@@ -325,14 +296,6 @@ class Console {
       this.render();
     }
   }
-}
-
-const emptyDraft = () => ({ is_success: null, failure_mode: "", furthest_stage: "", note: "" });
-
-// What was chosen for this trial before the page was loaded again.
-function draftOf(trial) {
-  const kept = JSON.parse(sessionStorage.getItem("draft") ?? "null");
-  return kept && trial && kept.trial === trial.id ? kept.draft : emptyDraft();
 }
 
 window.labConsole = new Console();

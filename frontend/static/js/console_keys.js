@@ -1,5 +1,5 @@
 // What each key does in each step of the console. A foot pedal is a key: which one, each device remembers.
-import { openSheet } from "./console_sheets.js";
+import { closeSheets, isSheetOpen, openSheet } from "./console_sheets.js";
 import { byId } from "./console_page.js";
 
 const STORED = "console-pedals";
@@ -76,9 +76,48 @@ function cell(tag, text, inner = "span", data = {}) {
   return outer;
 }
 
+export function listenToKeys(lab) {
+  document.addEventListener("keydown", (event) => onKey(lab, event));
+}
+
+function onKey(lab, event) {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (lab.pedals.learn(event)) {
+    event.preventDefault();
+    return;
+  }
+  const isTyping = /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName) && event.target.type !== "checkbox";
+  const key = isTyping ? event.key : lab.pedals.meant(event.key);
+  if (key === "Escape") emergency(lab, event);
+  else if (isSheetOpen()) return;
+  else if (isTyping) onTypingKey(lab, event);
+  else act(keysOf(lab)[key], event);
+}
+
+// Escape stops the robot, wherever the cursor is and whatever is asked.
+function emergency(lab, event) {
+  event.preventDefault();
+  lab.stop.press();
+  closeSheets();
+  if (event.target.id === "note") event.target.blur();
+}
+
+function onTypingKey(lab, event) {
+  if (event.target.id !== "note" || event.key !== "Enter") return;
+  lab.confirm();
+  event.target.blur();
+}
+
+function act(action, event) {
+  if (!action) return;
+  event.preventDefault();
+  event.stopPropagation();
+  if (!event.repeat) action();
+}
+
 const focusNote = () => byId("note").focus();
 
-export function keysOf(lab) {
+function keysOf(lab) {
   const undo = { u: () => lab.undo() };
   switch (lab.step) {
     case "checklist": return { " ": () => lab.tickNext() };
