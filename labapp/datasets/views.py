@@ -15,9 +15,9 @@ from labapp.demos.media import episode_videos
 from labapp.demos.selectors import series_of
 from labapp.episodes import EpisodeEntry, index_load
 from labapp.forms import submitted
-from labapp.home.removal import removed
-from labapp.home.waiting import refresh_when_made
 from labapp.lineage import lineage_of
+from labapp.removal import removed
+from labapp.waiting import refresh_when_made
 
 PER_PAGE = 50
 

@@ -15,9 +15,9 @@ from labapp.demos import selectors, services, uploads
 from labapp.demos.forms import ImportForm, RecordForm
 from labapp.demos.models import Demonstration, DemonstrationSet
 from labapp.forms import submitted
-from labapp.home.removal import removed
-from labapp.home.waiting import refresh_when_made
 from labapp.lineage import lineage_of
+from labapp.removal import removed
+from labapp.waiting import refresh_when_made
 
 PER_PAGE = 50
 

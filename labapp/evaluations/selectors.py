@@ -10,9 +10,9 @@ from labapp.accounts.models import User
 from labapp.accounts.roles import RESEARCH, has_role
 from labapp.cells.models import Cell, World
 from labapp.evaluations.models import EvaluatedPolicy, Evaluation, SimulatedRollout
-from labapp.results.access import may_see_results, sees_names
 from labapp.statistics.proportions import Rate, rate
 from labapp.studies.models import Study
+from labapp.studies.selectors import may_see_results, sees_names
 
 REMOVED = "an arm since removed"
 

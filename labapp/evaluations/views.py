@@ -16,8 +16,8 @@ from labapp.evaluations.filters import RolloutFilter
 from labapp.evaluations.forms import EvaluateForm
 from labapp.evaluations.models import Evaluation
 from labapp.forms import submitted
-from labapp.home.waiting import refresh_when_made
 from labapp.studies.models import Study
+from labapp.waiting import refresh_when_made
 
 PER_PAGE = 50
 

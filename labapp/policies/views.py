@@ -8,12 +8,12 @@ from django.views.decorators.http import require_POST, require_safe
 from labapp.accounts.models import Role
 from labapp.accounts.roles import RESEARCH, role_required
 from labapp.forms import submitted
-from labapp.home.removal import removed
-from labapp.home.waiting import refresh_when_made
 from labapp.lineage import lineage_of, trials_resting_on
 from labapp.policies import selectors, services
 from labapp.policies.forms import TrainForm
 from labapp.policies.models import Policy
+from labapp.removal import removed
+from labapp.waiting import refresh_when_made
 
 
 @require_safe

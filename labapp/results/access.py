@@ -5,22 +5,12 @@ from contextvars import ContextVar
 from django.http import Http404
 
 from frontend.dashboards.content import HiddenStudyError, UnknownStudyError
-from labapp.accounts.models import Role, User
-from labapp.accounts.roles import has_role
+from labapp.accounts.models import User
 from labapp.studies.models import Study
+from labapp.studies.selectors import may_see_results
 
 # The person whose request is being answered; set around every call of the Dash app, which knows no Django.
 current_viewer: ContextVar[User] = ContextVar("current_viewer")
-
-
-def may_see_results(user: User, study: Study) -> bool:
-    """Operators see results only once the study is unblinded: they score its trials."""
-    return has_role(user, Role.RESEARCHER, Role.PI) or not study.is_blinded
-
-
-def sees_names(user: User, study: Study) -> bool:
-    """Whether results carry policy names. Of a blinded study only the PI's do: whoever analyses stays blind too."""
-    return not study.is_blinded or has_role(user, Role.PI)
 
 
 def visible_study(user: User, slug: str) -> Study:

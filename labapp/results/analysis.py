@@ -7,13 +7,13 @@ from itertools import combinations
 
 from frontend.dashboards.content import Cell, ComparisonLine, Row
 from frontend.figures.data import STAGES, ModeCounts, RatePoint, StageCurve, TimeCurve
-from labapp.results.arms import Arm
 from labapp.results.links import TrialLinks
 from labapp.results.tallies import TIME_STEP_S, OutcomeGroup, TimeGroup
 from labapp.statistics.cautions import invalid_trials, simpson
 from labapp.statistics.counts import Count, alpha_of
 from labapp.statistics.multiplicity import Comparison, compare_all, letters_by_rate
 from labapp.statistics.proportions import rate
+from labapp.studies.arms import Arm
 from labapp.studies.models import Condition, FailureMode, Trial
 
 EFFECTS = ("main_a", "main_b", "interaction")

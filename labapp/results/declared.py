@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Sequence
 
 from labapp.results.analysis import Tally
-from labapp.results.arms import Arm
 from labapp.statistics.counts import Count
 from labapp.statistics.equivalence import (
     EQUIVALENT,
@@ -15,6 +14,7 @@ from labapp.statistics.equivalence import (
     non_inferiority,
 )
 from labapp.statistics.wording import capitalised, level, p_value, points
+from labapp.studies.arms import Arm
 from labapp.studies.design.plan import AnalysisPlan, Margin, PlanError
 from labapp.studies.models import Study
 

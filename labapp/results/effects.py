@@ -1,51 +1,18 @@
-"""The factorial design among a study's arms, and its effects as the page shows them."""
+"""The effects of a study's factorial design as the page shows them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from frontend.dashboards.content import EffectLine
 from frontend.figures.data import CellMean, EffectPoint
 from labapp.results.analysis import Tally, summary_groups
-from labapp.results.arms import GROUNDING, Arm
 from labapp.results.links import TrialLinks
 from labapp.statistics.contrasts import Contrast
 from labapp.statistics.counts import Count
 from labapp.statistics.factorial import CELLS, Table, factorial, pooled
 from labapp.statistics.proportions import rate
-from labapp.statistics.rows import order_levels
 from labapp.statistics.wording import effect_sentence, interaction_sentence, level, p_value, points
+from labapp.studies.factors import EFFECTS, Design, effect_labels
 from labapp.studies.models import Condition
-
-EFFECTS = ("main_a", "main_b", "interaction")
-
-
-@dataclass(frozen=True)
-class Design:
-    """The two factors of a study with their (low, high) levels, and the arms of each cell in the order of CELLS."""
-
-    names: tuple[str, str]
-    levels: tuple[tuple[str, str], tuple[str, str]]
-    cells: tuple[tuple[Arm, ...], ...]
-
-
-def find_design(arms: Sequence[Arm]) -> Design | None:
-    """The 2 x 2 design among the arms, or None where they do not form one.
-
-    Partly grounded worlds and arms without factors stay outside it.
-    """
-    factored = [arm for arm in arms if arm.factors and "partly grounded" not in arm.factors.values()]
-    names = list(dict.fromkeys(name for arm in factored for name in arm.factors))
-    if len(names) != 2 or any(len(arm.factors) != 2 for arm in factored):
-        return None
-    try:
-        a, b = (order_levels([arm.factors[name] for arm in factored], name) for name in names)
-    except ValueError:
-        return None
-    cells = tuple(
-        tuple(arm for arm in factored if (arm.factors[names[0]], arm.factors[names[1]]) == (a[high_a], b[high_b]))
-        for high_a, high_b in CELLS
-    )
-    return Design((names[0], names[1]), (a, b), cells)
 
 
 def design_table(design: Design, tally: Tally, conditions: Sequence[Condition]) -> dict[str, list[Count]]:
@@ -92,16 +59,6 @@ def _both_sentence(design: Design, both: Contrast) -> str:
         f"The effects of {a} and {b} cannot be told apart: a cell of the design has no trials. Their sum can: {highs} "
         f"over {lows} is {points(both.estimate)} points ({interval})."
     )
-
-
-def effect_labels(design: Design) -> dict[str, str]:
-    """Effects in words: "world grounding" for grounded - ungrounded, else "method cgvd over baseline"."""
-
-    def label(name: str, levels: tuple[str, str]) -> str:
-        return f"{name} grounding" if set(levels) == set(GROUNDING) else f"{name} {levels[1]} over {levels[0]}"
-
-    a, b = (label(name, levels) for name, levels in zip(design.names, design.levels, strict=True))
-    return {"main_a": a, "main_b": b, "interaction": "interaction"}
 
 
 def cell_means(

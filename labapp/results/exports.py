@@ -11,8 +11,8 @@ from django.db.models import F
 from frontend.dashboards.content import Content, LookedComparison, LooksCard
 from frontend.dashboards.filters import Filters
 from frontend.figures.data import LookPath
-from labapp.results.arms import Arm, study_arms
 from labapp.results.tallies import selected_trials
+from labapp.studies.arms import Arm, study_arms
 from labapp.studies.models import Study, Trial
 
 LOOKS_COLUMNS = (

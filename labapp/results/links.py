@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from urllib.parse import urlencode
 
-from labapp.results.arms import Arm
+from labapp.studies.arms import Arm
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 from frontend.dashboards.content import LookedComparison, LooksCard
 from frontend.dashboards.filters import Filters
 from frontend.figures.data import CoursePath, LookPath
-from labapp.results.arms import Arm
-from labapp.results.effects import effect_labels, find_design
 from labapp.results.tallies import selected_trials
 from labapp.statistics import looks_wording as wording
 from labapp.statistics.looks import (
@@ -34,7 +32,9 @@ from labapp.statistics.looks import (
     pair_comparison,
     pair_comparisons,
 )
+from labapp.studies.arms import Arm
 from labapp.studies.design.plan import EFFECTS, SHAPES, AnalysisPlan
+from labapp.studies.factors import effect_labels, find_design
 from labapp.studies.models import Study, StudyEvent, Trial
 
 LARGEST_BLOCKS = {GROUP_SEQUENTIAL: 20_000, ANYTIME: 2_000}  # about a second of work; the command line takes any

@@ -13,10 +13,10 @@ from django.db.models import Case, CharField, QuerySet, Value, When
 from django.db.models.functions import Cast, Coalesce, Concat, NullIf
 
 from frontend.dashboards.content import PairedLine
-from labapp.results.arms import Arm
 from labapp.statistics.counts import alpha_of
 from labapp.statistics.paired import Paired, paired
 from labapp.statistics.wording import capitalised, detectable_effect, level, p_value, percent, points
+from labapp.studies.arms import Arm
 from labapp.studies.models import Study, Trial
 
 BLOCK = Coalesce(NullIf("block_label", Value("")), Cast("slot__block", CharField()))

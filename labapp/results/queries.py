@@ -8,8 +8,7 @@ from frontend.dashboards.content import Choice, Content, Counts
 from frontend.dashboards.filters import Filters, format_filters
 from labapp.accounts.models import User
 from labapp.results import analysis, effects, resolving, second
-from labapp.results.access import current_viewer, sees_names, visible_study
-from labapp.results.arms import Arm, study_arms, study_conditions
+from labapp.results.access import current_viewer, visible_study
 from labapp.results.checks import find_cautions
 from labapp.results.declared import declared_plan, looking_notes, margin_sentences
 from labapp.results.links import TrialLinks
@@ -18,8 +17,11 @@ from labapp.results.paired import paired_lines
 from labapp.results.simulated import newest, simulated_card, version_facts
 from labapp.results.tallies import OutcomeGroup, outcome_groups, selected_trials, time_groups, version_of
 from labapp.statistics.resolving import ASSUMPTION
+from labapp.studies.arms import Arm, study_arms, study_conditions
 from labapp.studies.deviations import study_deviations
+from labapp.studies.factors import find_design
 from labapp.studies.models import Condition, Study, StudyEvent, Trial
+from labapp.studies.selectors import sees_names
 
 HIDDEN_EFFECTS = "Effects by factor stay hidden until the PI unblinds the study: they would tell the codes apart."
 LOOKS = "looks_csv"
@@ -140,7 +142,7 @@ def study_sensitivity(study: Study, user: User, filters: Filters) -> tuple[str, 
     if not sees_names(user, study):
         return ()
     arms = [arm for arm in study_arms(study, with_names=True) if not filters.arms or arm.code in filters.arms]
-    return second.model_sentences(effects.find_design(arms), selected_trials(study, filters), filters.confidence)
+    return second.model_sentences(find_design(arms), selected_trials(study, filters), filters.confidence)
 
 
 def trials_href(study: Study) -> str:
@@ -158,7 +160,7 @@ def _effects(
 ) -> dict:
     if not with_names:
         return {"effects_missing": HIDDEN_EFFECTS}
-    design = effects.find_design(arms)
+    design = find_design(arms)
     if design is None:
         return {"effects_missing": NO_DESIGN}
     lines, notes = effects.effect_lines(design, tally, conditions, confidence, links)

@@ -10,8 +10,8 @@ from django.utils.safestring import SafeString, mark_safe
 from frontend.dashboards.content import Content
 from frontend.dashboards.drawn import all_figures
 from frontend.dashboards.filters import Filters, format_filters
-from labapp.results.arms import Arm, study_arms
 from labapp.results.tables import html_table
+from labapp.studies.arms import Arm, study_arms
 from labapp.studies.design.selectors import plan_in_words
 from labapp.studies.deviations import study_deviations
 from labapp.studies.models import Study

@@ -6,9 +6,9 @@ from itertools import combinations
 
 from frontend.dashboards.content import ComparisonLine, EffectLine, PairedLine
 from labapp.results.analysis import Tally, summary_groups
-from labapp.results.arms import Arm
-from labapp.results.effects import Design
 from labapp.statistics.resolving import more_for_interval, more_sentence, more_words
+from labapp.studies.arms import Arm
+from labapp.studies.factors import Design
 from labapp.studies.models import Condition
 
 SHOWN = "shown"

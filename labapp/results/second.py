@@ -10,8 +10,7 @@ from django.db.models.functions import Cast, Coalesce, NullIf
 
 from frontend.dashboards.content import PosteriorLine, ProgressLine
 from labapp.results.analysis import ConditionGroup, Tally, furthest_stages, summary_groups
-from labapp.results.arms import Arm
-from labapp.results.effects import EFFECTS, Design, design_table, effect_labels
+from labapp.results.effects import design_table
 from labapp.results.links import TrialLinks
 from labapp.statistics.commands import SEED
 from labapp.statistics.counts import Count
@@ -19,6 +18,8 @@ from labapp.statistics.graded import Graded, compare_stage_counts
 from labapp.statistics.models import logistic_sensitivity, sensitivity_sentences
 from labapp.statistics.multiplicity import holm
 from labapp.statistics.posterior import PosteriorEffect, posterior_effects
+from labapp.studies.arms import Arm
+from labapp.studies.factors import EFFECTS, Design, effect_labels
 from labapp.studies.models import Condition, Trial
 
 LARGEST_MODEL = 20_000  # trials; more are for the command line, from the exported rows

@@ -14,13 +14,13 @@ from labapp.accounts.roles import has_role
 from labapp.evaluations.models import Evaluation, SimulatedRollout
 from labapp.evaluations.selectors import latest_of, policies_of, rollouts_of, under_way
 from labapp.results.analysis import ConditionGroup, Tally, summary_groups, table_groups
-from labapp.results.arms import Arm
 from labapp.results.tallies import OutcomeGroup
 from labapp.statistics.counts import Count
 from labapp.statistics.differences import newcombe_bounds
 from labapp.statistics.prediction import FEWEST, Agreement, agreement
 from labapp.statistics.proportions import rate
 from labapp.statistics.wording import level
+from labapp.studies.arms import Arm
 from labapp.studies.models import Condition, Study, Trial
 
 MIX_TOLERANCE = 0.05

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 from frontend.dashboards.filters import Filters, parse_filters
 from labapp.accounts.roles import EVERYONE, role_required
 from labapp.results import exports, simulated, tables
-from labapp.results.access import current_viewer, may_see_results, sees_names, study_or_error_page
+from labapp.results.access import current_viewer, study_or_error_page
 from labapp.results.checks import find_cautions
 from labapp.results.dashboard import results_app
 from labapp.results.mount import call_wsgi
@@ -24,6 +24,7 @@ from labapp.results.queries import study_content, study_sensitivity
 from labapp.results.report import report_html
 from labapp.results.tallies import selected_trials
 from labapp.studies.models import Study, Trial
+from labapp.studies.selectors import may_see_results, sees_names
 
 
 @require_GET

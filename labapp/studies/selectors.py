@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from django.db.models import Count, Exists, F, FilteredRelation, OuterRef, Q, QuerySet, Subquery
 
 from labapp.accounts.models import Role, User
+from labapp.accounts.roles import has_role
 from labapp.live.agents import agents_present
 from labapp.studies.models import OperatorSession, Study, Trial, TrialSlot
 
@@ -81,3 +82,13 @@ def sees_policies(user: User, study: Study) -> bool:
     already know their policies, operators never do.
     """
     return not study.is_blinded or user.effective_role != Role.OPERATOR
+
+
+def may_see_results(user: User, study: Study) -> bool:
+    """Operators see results only once the study is unblinded: they score its trials."""
+    return has_role(user, Role.RESEARCHER, Role.PI) or not study.is_blinded
+
+
+def sees_names(user: User, study: Study) -> bool:
+    """Whether results carry policy names. Of a blinded study only the PI's do: whoever analyses stays blind too."""
+    return not study.is_blinded or has_role(user, Role.PI)

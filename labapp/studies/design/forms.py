@@ -10,7 +10,7 @@ from django.utils.text import slugify
 
 from labapp.cells.models import Cell, CellObject
 from labapp.policies.models import Checkpoint, Policy
-from labapp.results.arms import Arm
+from labapp.studies.arms import Arm
 from labapp.studies.design.plan import (
     ADJUSTMENTS,
     LARGEST_LOOKS,

@@ -4,11 +4,11 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from labapp.results.arms import Arm, study_arms
-from labapp.results.effects import effect_labels, find_design
+from labapp.studies.arms import Arm, study_arms
 from labapp.studies.design.plan import EFFECTS, AnalysisPlan, PlanError, pair_keys
 from labapp.studies.design.power import Assumed, Question
 from labapp.studies.design.wording import plan_facts
+from labapp.studies.factors import effect_labels, find_design
 from labapp.studies.models import Condition, PolicyArm, Study
 from labapp.studies.schedule import PlannedSlot, plan_slots
 from labapp.studies.services import condition_plans

@@ -19,8 +19,8 @@ from labapp.cells.models import Cell
 from labapp.forms import submitted
 from labapp.live.trials import study_changed
 from labapp.policies.models import Policy
-from labapp.results.arms import study_arms
 from labapp.studies import amendments
+from labapp.studies.arms import study_arms
 from labapp.studies.design import drafts, forms, selectors, stopping_wording, wording
 from labapp.studies.design.amend_forms import AmendForm, NoteForm, TimeLimitForm, TrialsForm, WithdrawForm
 from labapp.studies.design.plan import AnalysisPlan

@@ -4,9 +4,9 @@ import pytest
 
 from frontend.dashboards.filters import Filters
 from labapp.results.analysis import summary_groups, table_groups
-from labapp.results.arms import Arm
-from labapp.results.effects import find_design
 from labapp.results.queries import study_content
+from labapp.studies.arms import Arm
+from labapp.studies.factors import find_design
 from labapp.studies.models import Condition, PolicyArm, Study, Trial
 from tests.labapp.results.conftest import add_trials
 

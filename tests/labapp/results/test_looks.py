@@ -253,7 +253,7 @@ def test_an_operator_gets_neither_page_nor_looks_of_a_blinded_study(pi, operator
 
 def command_of(study: Study, looks: LooksCard, user, folder: Path, capsys) -> dict:
     """What the printed command gives for the exported rows."""
-    from labapp.results.access import sees_names
+    from labapp.studies.selectors import sees_names
 
     path = folder / "rows.csv"
     path.write_text("".join(trial_lines(study, Filters(), sees_names(user, study))))
@@ -293,9 +293,9 @@ def test_the_printed_command_gives_the_pages_sequences(pi, researcher, tmp_path,
 
 
 def test_looks_cost_four_small_queries(pi, django_assert_max_num_queries) -> None:
-    from labapp.results.arms import study_arms
     from labapp.results.declared import declared_plan
     from labapp.results.looks import looks_card
+    from labapp.studies.arms import study_arms
 
     study = looked_study(pi, LOOKS, ["main_a"])
     run_blocks(study, 1, 12)

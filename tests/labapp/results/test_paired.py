@@ -3,9 +3,9 @@
 import pytest
 from django.utils import timezone
 
-from labapp.results.arms import study_arms
 from labapp.results.paired import block_patterns, paired_lines, paired_sentence
 from labapp.statistics.paired import paired
+from labapp.studies.arms import study_arms
 from labapp.studies.importing.tables import ImportMapping, TableFile, read_files
 from labapp.studies.imports import study_import
 from labapp.studies.models import Study
