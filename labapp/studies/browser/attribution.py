@@ -5,6 +5,7 @@ Rows are steps in time, columns are components (parts of a mixture, camera views
 """
 
 import io
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -66,13 +67,13 @@ def from_parquet(content: bytes, kind: str = SHARES) -> Attribution:
     if kind not in (SHARES, SCORES):
         raise ValidationError({"kind": f"Wanted {SHARES} or {SCORES}, got {kind[:20]!r}."})
     try:
-        table = pq.read_table(io.BytesIO(content))
+        stored = pq.ParquetFile(io.BytesIO(content))
+        _check_rows(kind, stored.metadata.num_rows)  # before anything is read: a small file may hold very many
+        _check_schema(kind, stored.schema_arrow)
+        table = stored.read()
     except (pa.ArrowException, OSError) as error:
         raise ValidationError({"file": f"This is no Parquet table: {str(error).splitlines()[0][:200]}"}) from error
-    if TIME not in table.column_names:
-        has = ", ".join(table.column_names[:10]) or "none"
-        raise ValidationError({TIME: f"The table has no column {TIME} [s]; its columns are: {has}."})
-    columns = {name: _arrow_numbers(kind, name, table[name]) for name in table.column_names}
+    columns = {name: _arrow_numbers(table[name]) for name in table.column_names}
     return _built(kind, columns.pop(TIME), columns)
 
 
@@ -115,29 +116,61 @@ def _built(kind: str, times: NDArray[np.float64], columns: dict[str, NDArray[np.
 def _numbers(field: str, name: str, values: Any) -> NDArray[np.float64]:
     if not isinstance(values, Sequence) or isinstance(values, str):
         raise ValidationError({field: f"“{name[:LONGEST_NAME]}” must be a list of numbers."})
-    if len(values) > MAX_ROWS:
-        raise ValidationError({field: f"At most {MAX_ROWS} rows, got {len(values)}: keep every second one."})
+    _check_rows(field, len(values))
     for row, value in enumerate(values, start=1):
-        if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
+        if value is not None and not _is_number(value):
             said = f"row {row} of “{name[:LONGEST_NAME]}” is {str(value)[:40]!r}: a number was wanted, or null."
             raise ValidationError({field: said})
     return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
 
 
-def _arrow_numbers(field: str, name: str, column: pa.ChunkedArray) -> NDArray[np.float64]:
-    if not (pa.types.is_floating(column.type) or pa.types.is_integer(column.type)):
-        raise ValidationError({field: f"Column “{name[:LONGEST_NAME]}” holds {column.type}: numbers were wanted."})
-    if len(column) > MAX_ROWS:
-        raise ValidationError({field: f"At most {MAX_ROWS} rows, got {len(column)}: keep every second one."})
-    return column.cast(pa.float64()).to_numpy(zero_copy_only=False)
+def _check_schema(kind: str, schema: pa.Schema) -> None:
+    if TIME not in schema.names:
+        has = ", ".join(schema.names[:10]) or "none"
+        raise ValidationError({TIME: f"The table has no column {TIME} [s]; its columns are: {has}."})
+    _check_count(len(schema.names) - 1)
+    twice = next((name for name in schema.names if schema.names.count(name) > 1), None)
+    if twice is not None:
+        raise ValidationError({"components": f"Two columns are called “{twice[:LONGEST_NAME]}”: one of each, please."})
+    for column in schema:
+        if not (pa.types.is_floating(column.type) or pa.types.is_integer(column.type)):
+            said = f"Column “{column.name[:LONGEST_NAME]}” holds {column.type}: numbers were wanted."
+            raise ValidationError({kind: said})
+
+
+def _arrow_numbers(column: pa.ChunkedArray) -> NDArray[np.float64]:
+    return column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)  # integers beyond 2^53 are rounded
+
+
+def _is_number(value: Any) -> bool:
+    """Also whether it is one as a double: JSON has integers of any length."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return abs(value) <= sys.float_info.max or not isinstance(value, int)
+
+
+def _check_rows(field: str, rows: int) -> None:
+    if rows > MAX_ROWS:
+        raise ValidationError({field: f"At most {MAX_ROWS} rows, got {rows}: keep every second one."})
+
+
+def _check_count(components: int) -> None:
+    if components > MAX_COMPONENTS:
+        raise ValidationError({"components": f"1 to {MAX_COMPONENTS} components, got {components}."})
 
 
 def _check_components(components: tuple[str, ...]) -> None:
-    if not 1 <= len(components) <= MAX_COMPONENTS:
-        raise ValidationError({"components": f"1 to {MAX_COMPONENTS} components, got {len(components)}."})
-    wrong = next((name for name in components if not name.strip() or len(name) > LONGEST_NAME), None)
+    if not components:
+        raise ValidationError({"components": f"1 to {MAX_COMPONENTS} components, got 0."})
+    _check_count(len(components))
+    wrong = next((name for name in components if not _is_name(name)), None)
     if wrong is not None:
-        raise ValidationError({"components": f"A component's name has 1 to {LONGEST_NAME} letters: {wrong[:80]!r}."})
+        said = f"A component's name has 1 to {LONGEST_NAME} letters, all printable, and is not {TIME}: {wrong[:80]!a}."
+        raise ValidationError({"components": said})
+
+
+def _is_name(name: str) -> bool:
+    return bool(name.strip()) and len(name) <= LONGEST_NAME and name.isprintable() and name != TIME
 
 
 def _check_times(times: NDArray[np.float64]) -> None:

@@ -57,6 +57,10 @@ def test_scores_need_not_sum_to_one():
         ({"time_s": [-1, 0, 1]}, "time_s", "row 1 (time_s -1) lies before the trial's start"),
         ({"time_s": [0, None, 1]}, "time_s", "row 2 has no time"),
         ({"time_s": [], "shares": {"real": []}}, "time_s", "There is no row"),
+        ({"time_s": [0, 1, 10**400]}, "time_s", "row 3 of “time_s” is '1000"),
+        ({"shares": {"time_s": [1, 1, 1]}}, "components", "is not time_s"),
+        ({"shares": {"a\0b": [1, 1, 1]}}, "components", "all printable, and is not time_s: 'a\\x00b'"),
+        ({"shares": {"\ud800": [1, 1, 1]}}, "components", "'\\ud800'"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_said_with_its_row(values, field, words):
@@ -72,6 +76,9 @@ def test_what_is_wrong_is_said_with_its_row(values, field, words):
         (table(real=[1.0]), "has no column time_s [s]; its columns are: real"),
         (table(time_s=[0.0], real=["much"]), "Column “real” holds string"),
         (table(time_s=[0.0], real=[0.4], simulated=[0.4]), "row 1 (time_s 0): the shares sum to 0.8"),
+        (table(time_s=[0.0], real=[[1.0] * 9]), "Column “real” holds list"),
+        (table(time_s=[0.0], **{f"c{n}": [0.0] for n in range(33)}), "1 to 32 components, got 33"),
+        (table(time_s=[2**62 + 1, 2], real=[1.0, 1.0]), "row 2 (time_s 2) is not after"),
     ],
 )
 def test_what_is_wrong_with_a_table_is_said(content, words):
@@ -102,3 +109,20 @@ def test_a_recorded_one_is_shares_where_its_rows_sum_to_one():
 def test_for_a_page_it_is_thinned_with_its_ends_and_gaps():
     found = thinned(from_json(body()), 2)
     assert found["times_s"] == [0.0, 0.04] and found["values"] == [[0.2, None], [0.8, 0.3]]
+
+
+def test_two_columns_of_one_name_are_refused():
+    file = io.BytesIO()
+    pq.write_table(
+        pa.Table.from_arrays([pa.array([0.0]), pa.array([0.5]), pa.array([0.5])], ["time_s", "a", "a"]), file
+    )
+    with pytest.raises(ValidationError, match="Two columns are called “a”"):
+        from_parquet(file.getvalue())
+
+
+def test_a_small_file_of_very_many_rows_is_refused_unread(monkeypatch):
+    many = table(time_s=np.zeros(1_000_000), real=np.zeros(1_000_000))
+    assert len(many) < 20_000
+    monkeypatch.setattr(pq.ParquetFile, "read", lambda *_: pytest.fail("it was read"))
+    with pytest.raises(ValidationError, match="At most 100000 rows, got 1000000"):
+        from_parquet(many)
