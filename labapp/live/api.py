@@ -18,8 +18,8 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from labapp import storage
+from labapp.cells.authentication import AgentAuthentication, IsAgent
 from labapp.live import uploads
-from labapp.live.authentication import AgentAuthentication, IsAgent
 from labapp.live.trials import trial_report
 from labapp.policies.models import Checkpoint
 from labapp.studies.models import Trial

@@ -16,10 +16,12 @@ from django.db import IntegrityError
 from django.utils import timezone
 
 from labapp.accounts.roles import RoleConsumerMixin
+from labapp.cells import agents
 from labapp.cells.models import Agent, Cell
-from labapp.live import agents, trials
+from labapp.live import trials
 from labapp.live.frames import JOINTS, FrameHub, Mailbox, frame_hub
 from labapp.origins import header
+from labapp.studies.dispatch import start_message
 from labapp.studies.models import Trial
 from robots.agent.protocol import (
     CameraFrame,
@@ -106,7 +108,7 @@ class AgentConsumer(AsyncWebsocketConsumer):
     def _messages_missed(self, hello: Hello) -> list[str]:
         known = {hello.trial, *hello.spooled}
         pending = [trial for trial in trials.trials_pending(self.agent) if str(trial.pk) not in known]
-        return [dump_text(trials.start_message(trial)) for trial in pending]
+        return [dump_text(start_message(trial)) for trial in pending]
 
     async def _on_heartbeat(self, heartbeat: Heartbeat) -> None:
         await database_sync_to_async(agents.agent_seen)(agent=self.agent, now=timezone.now())

@@ -5,10 +5,10 @@ from django.shortcuts import get_object_or_404, render
 from django.utils import timezone
 
 from labapp.accounts.roles import EVERYONE, role_required
+from labapp.cells.agents import agent_for
+from labapp.cells.cameras import camera_views
 from labapp.cells.models import Cell
-from labapp.live.agents import agent_for
 from labapp.studies.models import Study
-from robots.agent.protocol import CAMERA_VIEWS
 from robots.cell.bench import BENCH_CELL
 
 
@@ -32,10 +32,6 @@ def live(request: HttpRequest, slug: str = "") -> HttpResponse:
 
 def first_cell(cells: list[Cell], connected: set[int]) -> Cell | None:
     return next((cell for cell in cells if cell.pk in connected), cells[0] if cells else None)
-
-
-def camera_views() -> list[dict[str, object]]:
-    return [{"index": index, "name": name, "label": name.replace("_", " ")} for index, name in enumerate(CAMERA_VIEWS)]
 
 
 def joint_names(cell: Cell | None) -> list[str]:

@@ -18,12 +18,12 @@ from rest_framework.views import APIView
 
 from labapp.accounts.models import Role
 from labapp.accounts.roles import EVERYONE, RESEARCH, HasRole
+from labapp.cells.agents import agent_for, stop_cell
 from labapp.cells.models import Cell
 from labapp.forms import field_errors
-from labapp.live.agents import agent_for, stop_cell
-from labapp.live.trials import study_changed, trial_dispatch, trial_recall
 from labapp.studies import serializers, services, trials
 from labapp.studies.console import console_state, trial_facts
+from labapp.studies.dispatch import study_changed, trial_dispatch, trial_recall
 from labapp.studies.filters import TrialFilter
 from labapp.studies.forms import PRESETS
 from labapp.studies.models import OperatorSession, Study, Trial

@@ -13,9 +13,9 @@ from uuid import uuid4
 from django.utils import timezone
 
 from labapp.accounts.models import User
+from labapp.cells.agents import agent_for
 from labapp.cells.models import Agent
-from labapp.live.agents import agent_for
-from labapp.live.trials import study_changed, trial_dispatch
+from labapp.studies.dispatch import study_changed, trial_dispatch
 from labapp.studies.models import Stage, Study, Trial
 from labapp.studies.selectors import slot_next, slots_open, trial_unfinished
 from labapp.studies.trials import Outcome, TrialConflict, trial_confirm, trial_invalidate, trial_start

@@ -6,7 +6,7 @@ from django.db.models import Count, Exists, F, FilteredRelation, OuterRef, Q, Qu
 
 from labapp.accounts.models import Role, User
 from labapp.accounts.roles import has_role
-from labapp.live.agents import agents_present
+from labapp.cells.agents import agents_present
 from labapp.studies.models import OperatorSession, Study, Trial, TrialSlot
 
 UNFINISHED = (Trial.Status.RUNNING, Trial.Status.PROPOSED)

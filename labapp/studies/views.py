@@ -15,16 +15,16 @@ from django.views.decorators.http import require_POST, require_safe
 
 from labapp.accounts.models import Role
 from labapp.accounts.roles import EVERYONE, RESEARCH, has_role, role_required
+from labapp.cells.agents import agent_for
+from labapp.cells.cameras import camera_views
 from labapp.forms import submitted
-from labapp.live.agents import agent_for
-from labapp.live.trials import study_changed
-from labapp.live.views import camera_views
 from labapp.studies import services, trials
 from labapp.studies.browser.attributions import trial_attributions
 from labapp.studies.browser.neighbours import neighbours
 from labapp.studies.browser.timeline import trial_events, visible_events
 from labapp.studies.browser.views import remarks_context
 from labapp.studies.console import console_choices, console_state
+from labapp.studies.dispatch import study_changed
 from labapp.studies.forms import PRESETS, OutcomeForm, ReasonForm, StudyForm
 from labapp.studies.models import Study, Trial
 from labapp.studies.recording import Recording, RecordingMissing

@@ -13,7 +13,7 @@ from playwright.async_api import Page, async_playwright, expect
 
 from labapp import storage
 from labapp.accounts.models import User
-from labapp.live.agents import agent_create
+from labapp.cells.agents import agent_create
 from labapp.studies import services
 from labapp.studies.models import Study
 from labapp.studies.presets import ConditionPreset

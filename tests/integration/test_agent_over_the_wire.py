@@ -17,14 +17,14 @@ from channels.db import database_sync_to_async as in_thread
 from django.utils import timezone
 
 from labapp import storage
-from labapp.live.agents import agent_create, agent_for, stop_cell
+from labapp.cells.agents import agent_create, agent_for, stop_cell
 from labapp.live.models import TrialEvent
-from labapp.live.trials import trial_dispatch
 from labapp.media.models import Media
 from labapp.policies.models import Checkpoint
 from labapp.studies import services as studies
 from labapp.studies.automatic import Patience, auto_operate
 from labapp.studies.browser.timeline import trial_events
+from labapp.studies.dispatch import trial_dispatch
 from labapp.studies.models import Study, Trial, TrialVideo
 from labapp.studies.presets import ConditionPreset
 from labapp.studies.recording import Recording

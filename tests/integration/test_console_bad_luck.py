@@ -8,8 +8,8 @@ from django.contrib.sessions.models import Session as LoginSession
 from django.utils import timezone
 from playwright.async_api import Page, expect
 
+from labapp.cells.agents import agent_connected
 from labapp.cells.models import Agent
-from labapp.live.agents import agent_connected
 from labapp.studies import services
 from labapp.studies.models import Trial
 from tests.chromium import CHROMIUM

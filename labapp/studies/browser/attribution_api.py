@@ -19,8 +19,8 @@ from rest_framework.views import APIView
 from labapp.accounts.authentication import TokenAuthentication
 from labapp.accounts.roles import EVERYONE, RESEARCH, has_role
 from labapp.api import ServiceErrorsMixin
+from labapp.cells.authentication import AgentAuthentication
 from labapp.cells.models import Agent
-from labapp.live.authentication import AgentAuthentication
 from labapp.studies.browser import attributions
 from labapp.studies.browser.attribution import MAX_ROWS, SHARES, Attribution, from_json, from_parquet, thinned
 from labapp.studies.browser.models import TrialAttribution

@@ -2,9 +2,8 @@
 
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Model, QuerySet
 
-from labapp.live.models import TrialEvent
 from labapp.studies.models import Trial
 from labapp.studies.trials import UNSCORED
 
@@ -28,7 +27,7 @@ def trial_events(trial: Trial) -> list[dict[str, Any]]:
     """
     found, latest = [], 0.0
     for event in visible_events(trial).exclude(kind__in=BEFORE_START):
-        stage = stage_of(event)
+        stage = stage_of(event.kind, event.payload)
         found.append(
             {
                 "key": f"stage:{stage}" if stage else event.kind,
@@ -42,15 +41,15 @@ def trial_events(trial: Trial) -> list[dict[str, Any]]:
     return found
 
 
-def visible_events(trial: Trial) -> QuerySet[TrialEvent]:
+def visible_events(trial: Trial) -> QuerySet[Model]:
     """Without the stages until the trial is scored: they are the referee's view, and the operator scores first."""
     events = trial.agent_events.order_by("sequence")
     return events.exclude(kind="stage") if trial.status in UNSCORED else events
 
 
-def stage_of(event: TrialEvent) -> str:
+def stage_of(kind: str, payload: dict[str, Any]) -> str:
     """The stage that an event reports, also one that this lab does not know; "" for other events."""
-    return str(event.payload.get("stage", ""))[:LONGEST_STAGE] if event.kind == "stage" else ""
+    return str(payload.get("stage", ""))[:LONGEST_STAGE] if kind == "stage" else ""
 
 
 def shared_events(a: list[dict[str, Any]], b: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -12,8 +12,8 @@ from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_POST, require_safe
 
 from labapp.accounts.roles import EVERYONE, role_required
+from labapp.cells.cameras import camera_views
 from labapp.forms import submitted
-from labapp.live.views import camera_views
 from labapp.studies.browser import remarks as services
 from labapp.studies.browser.comparison import comparison, partners
 from labapp.studies.browser.forms import EditForm, RemarkForm, SaveFilterForm, remark_form

@@ -14,7 +14,6 @@ from rest_framework.views import APIView
 
 from labapp.accounts.roles import RESEARCH, HasRole
 from labapp.api import ServiceErrorsMixin, checked
-from labapp.live.trials import study_changed
 from labapp.studies import amendments
 from labapp.studies.design.drafts import plan_save
 from labapp.studies.design.plan import AnalysisPlan, PlanError
@@ -23,6 +22,7 @@ from labapp.studies.design.selectors import design_problems, study_plan, study_q
 from labapp.studies.design.services import DraftConflict
 from labapp.studies.design.stopping import stopping_power
 from labapp.studies.deviations import study_deviations
+from labapp.studies.dispatch import study_changed
 from labapp.studies.models import PolicyArm, Study
 from labapp.studies.verification import study_verify, verification_facts
 

@@ -17,7 +17,6 @@ from frontend.figures.theme import THEMES
 from labapp.accounts.roles import RESEARCH, role_required
 from labapp.cells.models import Cell
 from labapp.forms import submitted
-from labapp.live.trials import study_changed
 from labapp.policies.models import Policy
 from labapp.studies import amendments
 from labapp.studies.arms import study_arms
@@ -28,6 +27,7 @@ from labapp.studies.design.power import Power, Question, Report, design_power
 from labapp.studies.design.services import Design, DraftConflict
 from labapp.studies.design.stopping import Stopped, stopping_power
 from labapp.studies.deviations import study_deviations
+from labapp.studies.dispatch import study_changed
 from labapp.studies.forms import PRESETS
 from labapp.studies.models import Study
 from labapp.studies.services import study_lock

@@ -10,8 +10,8 @@ from django.db import connections
 from django.utils import timezone
 
 from labapp.accounts.models import Role, User
+from labapp.cells.agents import agent_create
 from labapp.cells.models import Agent
-from labapp.live.agents import agent_create
 from labapp.studies import services
 from labapp.studies.models import Study
 from labapp.studies.presets import ConditionPreset
@@ -58,7 +58,7 @@ def start_trial(bench: Bench) -> Callable[..., Any]:
     """Start the next trial on the agent, as the console does."""
     from uuid import uuid4
 
-    from labapp.live.trials import trial_dispatch
+    from labapp.studies.dispatch import trial_dispatch
     from labapp.studies.trials import trial_start
 
     def start(**values: Any) -> Any:

@@ -7,8 +7,8 @@ import pytest
 from django.test import Client
 
 from labapp import storage
+from labapp.cells.agents import agent_create, agent_token_renew
 from labapp.live import uploads
-from labapp.live.agents import agent_create, agent_token_renew
 from labapp.live.models import TrialEvent
 from labapp.studies.models import Trial, TrialVideo
 from tests.labapp import builders

@@ -8,8 +8,8 @@ import pytest
 from channels.db import database_sync_to_async as in_thread
 from django.utils import timezone
 
+from labapp.cells.agents import agent_for, is_connected
 from labapp.cells.models import Agent
-from labapp.live.agents import agent_for, is_connected
 from labapp.live.models import TrialEvent as TrialEventRow
 from labapp.studies.models import Trial
 from robots.agent.protocol import CameraFrame, Heartbeat, Hello, Joints, StopState, TrialEvent, dump_text

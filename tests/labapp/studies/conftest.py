@@ -10,8 +10,8 @@ from django.test import Client
 from django.utils import timezone
 
 from labapp.accounts.models import Role, User
+from labapp.cells.agents import agent_connected, agent_create
 from labapp.cells.models import Agent
-from labapp.live.agents import agent_connected, agent_create
 from labapp.studies import services
 from labapp.studies.models import Study, Trial
 from labapp.studies.presets import ConditionPreset

@@ -11,9 +11,10 @@ from channels.db import database_sync_to_async
 from django.test import Client
 from django.utils import timezone
 
+from labapp.cells.agents import agent_token_renew
 from labapp.live import uploads
-from labapp.live.agents import agent_token_renew
-from labapp.live.trials import trial_dispatch, trial_report
+from labapp.live.trials import trial_report
+from labapp.studies.dispatch import trial_dispatch
 from labapp.studies.models import Trial
 from labapp.studies.trials import Outcome, trial_confirm
 from robots.agent.protocol import Heartbeat, Proposal, TrialEvent, dump_text

@@ -6,9 +6,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import transaction
 
+from labapp.cells.agents import agent_create, agent_token_renew
 from labapp.cells.models import Cell
 from labapp.cells.services import bench_cell_ensure
-from labapp.live.agents import agent_create, agent_token_renew
 
 
 class Command(BaseCommand):

@@ -10,7 +10,7 @@ from django.test import Client
 from django.utils import timezone
 
 from labapp.accounts.models import ApiToken
-from labapp.live.agents import agent_create, agent_token_renew
+from labapp.cells.agents import agent_create, agent_token_renew
 from labapp.studies import services
 from labapp.studies.browser.models import TrialAttribution
 

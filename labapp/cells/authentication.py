@@ -9,8 +9,8 @@ from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
+from labapp.cells.agents import TOKEN_SCHEME, agent_of_header
 from labapp.cells.models import Agent
-from labapp.live.agents import TOKEN_SCHEME, agent_of_header
 
 
 class AgentAuthentication(BaseAuthentication):
