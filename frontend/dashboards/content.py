@@ -76,6 +76,14 @@ class PairedLine:
 
 
 @dataclass(frozen=True)
+class DeclaredLine:
+    """What came of something that the plan declared, in a sentence, and the trials behind it."""
+
+    sentence: str
+    href: str = ""
+
+
+@dataclass(frozen=True)
 class EffectLine:
     """One effect as the page tells it: numbers for the plot, p-value, and a sentence that claims no more."""
 
@@ -181,7 +189,8 @@ class Content:
     comparisons: tuple[ComparisonLine, ...] = ()
     comparison_test: str = ""
     comparison_note: str = ""
-    margins: tuple[str, ...] = ()
+    primary: tuple[DeclaredLine, ...] = ()
+    margins: tuple[DeclaredLine, ...] = ()
     paired: tuple[PairedLine, ...] = ()
     factor_names: tuple[str, str] = ("world", "behavior")
     cell_means: tuple[CellMean, ...] = ()

@@ -11,6 +11,7 @@ from frontend.dashboards.looks import looks_cards
 from frontend.dashboards.parts import (
     card,
     comparisons_table,
+    declared_list,
     effects_list,
     empty,
     export_links,
@@ -44,6 +45,7 @@ def page_body(content: Content, filters: Filters, theme: str) -> list[Any]:
         card("Success by arm and condition", success_table(content), percent),
         card("Success", graph("success-bars", draw("success-bars", content, theme)), percent),
         *looks_cards(content.looks, theme),
+        *_primary(content),
         *_effects(content, theme),
         *_comparisons(content),
         *_margins(content),
@@ -86,11 +88,18 @@ def _comparisons(content: Content) -> list[Any]:
     return [card("Arms compared", table, note)]
 
 
+def _primary(content: Content) -> list[Any]:
+    if not content.primary:
+        return []
+    note = "declared before the data; by the plan's test, level and adjustment, over all trials whatever the filters"
+    return [card("Primary comparisons", declared_list(content.primary), note)]
+
+
 def _margins(content: Content) -> list[Any]:
     if not content.margins:
         return []
-    sentences = html.Div(html.Ul([html.Li(text) for text in content.margins]), className="effects-list")
-    return [card("Declared margins", sentences, "declared before the data; each tested at the plan's level")]
+    note = "declared before the data; each tested at the plan's level"
+    return [card("Declared margins", declared_list(content.margins), note)]
 
 
 def _paired(content: Content) -> list[Any]:

@@ -10,6 +10,7 @@ from frontend.dashboards.content import (
     Choice,
     ComparisonLine,
     Content,
+    DeclaredLine,
     EffectLine,
     PairedLine,
     PosteriorLine,
@@ -157,8 +158,17 @@ def effects_list(lines: Sequence[EffectLine]) -> html.Div:
 
 
 def _effect(line: EffectLine) -> list[Any]:
+    return _told(line.sentence, line.point.href)
+
+
+def declared_list(lines: Sequence[DeclaredLine]) -> html.Div:
+    """What came of comparisons and margins that the plan declared."""
+    return html.Div(html.Ul([html.Li(_told(line.sentence, line.href)) for line in lines]), className="effects-list")
+
+
+def _told(sentence: str, href: str) -> list[Any]:
     """The sentence, and the way to the trials behind it."""
-    return [line.sentence, *([" ", html.A("Trials", href=line.point.href)] if line.point.href else [])]
+    return [sentence, *([" ", html.A("Trials", href=href)] if href else [])]
 
 
 def graph(identifier: str, figure: Any) -> html.Div:

@@ -1,8 +1,10 @@
 """What the analysis plan declared before the data, and what came of it: margins, and when to look."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
+from frontend.dashboards.content import DeclaredLine
 from labapp.results.analysis import Tally
+from labapp.results.links import TrialLinks
 from labapp.statistics.counts import Count
 from labapp.statistics.equivalence import (
     EQUIVALENT,
@@ -16,7 +18,7 @@ from labapp.statistics.equivalence import (
 from labapp.statistics.wording import capitalised, level, p_value, points
 from labapp.studies.arms import Arm
 from labapp.studies.design.plan import AnalysisPlan, Margin, PlanError
-from labapp.studies.models import Study
+from labapp.studies.models import Condition, Study
 
 TESTS: dict[str, Callable[..., Verdict]] = {"equivalence": equivalence, "non_inferiority": non_inferiority}
 CLAIMS = {"equivalence": "equivalent to", "non_inferiority": "not worse than"}
@@ -30,23 +32,20 @@ def declared_plan(study: Study) -> AnalysisPlan | None:
         return None
 
 
-def margin_sentences(
-    plan: AnalysisPlan | None, arms: Sequence[Arm], condition_ids: Iterable[int], tally: Tally
-) -> tuple[str, ...]:
-    """One sentence per declared margin between arms that are shown."""
+def margin_lines(
+    plan: AnalysisPlan | None, arms: Sequence[Arm], conditions: Sequence[Condition], tally: Tally, links: TrialLinks
+) -> tuple[DeclaredLine, ...]:
+    """One sentence per declared margin between arms that are shown, and the way to both arms' trials."""
     if plan is None:
         return ()
-    shown, conditions = {arm.code: arm for arm in arms}, list(condition_ids)
-    return tuple(
-        _sentence(
-            margin,
-            (shown[margin.first].name, tally.count([shown[margin.first].id], conditions)),
-            (shown[margin.second].name, tally.count([shown[margin.second].id], conditions)),
-            plan.alpha,
-        )
-        for margin in plan.margins
-        if margin.first in shown and margin.second in shown
-    )
+    shown, ids, slugs = {arm.code: arm for arm in arms}, [c.pk for c in conditions], [c.slug for c in conditions]
+
+    def line(margin: Margin) -> DeclaredLine:
+        pair = [shown[margin.first], shown[margin.second]]
+        first, second = ((arm.name, tally.count([arm.id], ids)) for arm in pair)
+        return DeclaredLine(_sentence(margin, first, second, plan.alpha), links.to(pair, slugs))
+
+    return tuple(line(m) for m in plan.margins if m.first in shown and m.second in shown)
 
 
 def _sentence(margin: Margin, first: tuple[str, Count], second: tuple[str, Count], alpha: float) -> str:

@@ -65,6 +65,14 @@ def _read(text: str) -> Pattern:
     return {arm_id: outcome for arm_id, outcome in found if once.count(arm_id) == 1}
 
 
+def pair_counts(counted: Sequence[tuple[Pattern, int]], first: int, second: int) -> tuple[int, int, int]:
+    """Blocks that only the first arm won, that only the second won, and all blocks that have both (arm ids)."""
+    shared = [(p[first], p[second], count) for p, count in counted if first in p and second in p]
+    n10 = sum(count for a, b, count in shared if a and not b)
+    n01 = sum(count for a, b, count in shared if b and not a)
+    return n10, n01, sum(count for *_, count in shared)
+
+
 def _line(
     first: Arm,
     second: Arm,
@@ -72,12 +80,9 @@ def _line(
     confidence: float,
     to_trials: Callable[..., str],
 ) -> PairedLine | None:
-    shared = [(p[first.id], p[second.id], count) for p, count in counted if first.id in p and second.id in p]
-    pairs = sum(count for *_, count in shared)
+    n10, n01, pairs = pair_counts(counted, first.id, second.id)
     if not pairs:
         return None
-    n10 = sum(count for a, b, count in shared if a and not b)
-    n01 = sum(count for a, b, count in shared if b and not a)
     if n01 > n10:  # the better arm stands first: the difference reads as its gain
         first, second, n10, n01 = second, first, n01, n10
     found = paired(n10, n01, pairs, confidence)

@@ -10,10 +10,11 @@ from labapp.accounts.models import User
 from labapp.results import analysis, effects, resolving, second
 from labapp.results.access import current_viewer, visible_study
 from labapp.results.checks import find_cautions
-from labapp.results.declared import declared_plan, looking_notes, margin_sentences
+from labapp.results.declared import declared_plan, looking_notes, margin_lines
 from labapp.results.links import TrialLinks
 from labapp.results.looks import looks_card
 from labapp.results.paired import paired_lines
+from labapp.results.primary import primary_lines
 from labapp.results.simulated import newest, simulated_card, version_facts
 from labapp.results.tallies import OutcomeGroup, outcome_groups, selected_trials, time_groups, version_of
 from labapp.statistics.resolving import ASSUMPTION
@@ -80,7 +81,8 @@ def study_content(study: Study, user: User, filters: Filters) -> Content:
     tally = analysis.Tally(groups)
     every_arm = study_arms(study, with_names)
     arms = [arm for arm in every_arm if not filters.arms or arm.code in filters.arms]
-    conditions = [c for c in study_conditions(study) if not filters.conditions or c.slug in filters.conditions]
+    every_condition = study_conditions(study)
+    conditions = [c for c in every_condition if not filters.conditions or c.slug in filters.conditions]
     columns = analysis.table_groups(conditions)
     is_simulated = study.is_simulated or bool(study.cell and study.cell.is_simulated)
     links, slugs = TrialLinks(trials_href(study), filters.until), [c.slug for c in conditions]
@@ -119,7 +121,8 @@ def study_content(study: Study, user: User, filters: Filters) -> Content:
         comparisons=pairs,
         comparison_test=test,
         comparison_note=ASSUMPTION,
-        margins=margin_sentences(plan, arms, [c.pk for c in conditions], tally) if with_names else (),
+        primary=primary_lines(study, plan, every_arm, every_condition, filters, links) if with_names else (),
+        margins=margin_lines(plan, arms, conditions, tally, links) if with_names else (),
         paired=resolving.paired_to_resolve(
             paired_lines(study, arms, trials, filters.confidence, lambda pair: links.to(pair, slugs)),
             filters.confidence,

@@ -16,7 +16,8 @@ def margin(kind: str, first: str, second: str, size: float = 0.1) -> dict:
 
 
 def margins(user, *declared: dict) -> tuple[str, ...]:
-    return study_content(build_study(analysis_plan={"margins": list(declared)}), user, Filters()).margins
+    content = study_content(build_study(analysis_plan={"margins": list(declared)}), user, Filters())
+    return tuple(line.sentence for line in content.margins)
 
 
 @pytest.mark.parametrize(
@@ -38,7 +39,7 @@ def test_a_declared_margin_gets_its_verdict_with_interval(pi, declared, verdict)
 def test_an_arm_without_trials_cannot_be_judged(pi):
     study = build_study(analysis_plan={"margins": [margin("equivalence", BOTH, WORLD_ONLY)]})
     Trial.objects.filter(arm__code=WORLD_ONLY).delete()
-    assert "cannot be judged" in study_content(study, pi, Filters()).margins[0]
+    assert "cannot be judged" in study_content(study, pi, Filters()).margins[0].sentence
 
 
 def test_a_margin_tells_no_codes_apart_while_the_study_is_blinded(researcher):
