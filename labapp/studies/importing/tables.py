@@ -8,13 +8,14 @@ from typing import Any, NamedTuple
 from labapp.statistics.counts import Count
 from labapp.studies.outcome_tables import (
     MAX_LABEL,
-    ArmColumns,
     OutcomeRow,
     Problem,
     TableMapping,
     TableRefused,
     read_outcomes,
 )
+from robots import config
+from robots.errors import ConfigError
 
 
 class TableFile(NamedTuple):
@@ -37,7 +38,7 @@ class ImportMapping:
     """
 
     table: TableMapping
-    files: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    files: dict[str, dict[str, str]] = field(default_factory=dict)
     pairs_across_files: bool = False
 
     def to_json(self) -> dict[str, Any]:
@@ -56,22 +57,16 @@ class ImportMapping:
         Raises:
             TableRefused: a field that there is not, or outcomes without a success column.
         """
-        read = dict(values)
-        files = read.pop("files", {})
-        across = bool(read.pop("pairs_across_files", False))
+        table = {"outcomes": (), **values}
+        shared = {name: table.pop(name) for name in ("files", "pairs_across_files") if name in table}
+        if isinstance(table.get("block"), str):
+            table["block"] = [table["block"]]
         try:
-            outcomes = tuple(ArmColumns(**columns) for columns in read.pop("outcomes", ()))
-            block = read.pop("block", ())
-            table = TableMapping(outcomes=outcomes, block=(block,) if isinstance(block, str) else tuple(block), **read)
-        except TypeError as error:
-            raise TableRefused(f"The mapping cannot be read: {_plain(error)}.") from error
-        check_mapping(table)
-        return cls(table, files, across)
-
-
-def _plain(error: TypeError) -> str:
-    text = str(error)
-    return text.rsplit("__() ", maxsplit=1)[-1] if "__() " in text else text
+            mapping = config.from_json(cls, {"table": config.from_json(TableMapping, table), **shared})
+        except ConfigError as error:
+            raise TableRefused(f"The mapping cannot be read: {error}.") from error
+        check_mapping(mapping.table)
+        return mapping
 
 
 def check_mapping(mapping: TableMapping) -> None:
@@ -92,6 +87,10 @@ def check_mapping(mapping: TableMapping) -> None:
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         raise TableRefused(f"The factor “{twice[0]}” is named twice.")
+    given = [*labels, *names, *mapping.constants.values()]
+    wrong = next((name for name in given if len(name) > MAX_LABEL or not name.isprintable()), None)
+    if wrong is not None:
+        raise TableRefused(f"A name or level has at most {MAX_LABEL} letters, all printable; got {wrong[:80]!a}.")
 
 
 class FileProblem(NamedTuple):

@@ -59,8 +59,16 @@ def test_a_stage_that_there_is_not_is_named():
         ({"outcomes": [{"success": "ok"}]}, "names the arm"),
         ({"outcomes": [{"success": "a", "label": "x"}, {"success": "b", "label": "x"}]}, "Two arms are called “x”"),
         ({"outcomes": [{"success": "a"}], "arm": "p", "arm_factor": "m", "factors": {"m": "c"}}, "named twice"),
-        ({"outcomes": [{"winner": "ok"}]}, "unexpected keyword argument 'winner'"),
-        ({"outcomes": [{"success": "ok"}], "arm": "p", "colour": "red"}, "unexpected keyword argument 'colour'"),
+        ({"outcomes": [{"winner": "ok"}]}, "outcomes.0..winner: no such field"),
+        ({"outcomes": [{"success": "ok"}], "arm": "p", "colour": "red"}, "colour: no such field"),
+        ({"outcomes": [{"success": ["ok"]}], "arm": "p"}, "outcomes.0..success: must be text"),
+        ({"outcomes": [{"success": "ok"}], "arm": 5}, "arm: must be text, got 5"),
+        ({"outcomes": [{"success": "ok"}], "arm": "p", "files": "past.csv"}, "files: must be an object"),
+        ({"outcomes": [{"success": "ok"}], "arm": "p", "files": {"a.csv": {"c": 5}}}, "files.a.csv.c: must be text"),
+        ({"outcomes": [{"success": "ok"}], "arm": "p", "factors": ["c"]}, "factors: must be an object"),
+        ({"outcomes": [{"success": "ok"}], "arm": "p", "pairs_across_files": "no"}, "must be true or false"),
+        ({"outcomes": [{"success": "ok"}], "arm": "p", "constants": {"c": "a\0b"}}, "all printable; got 'a.x00b'"),
+        ({"outcomes": [{"success": "ok"}], "arm": "p", "constants": {"c": "x" * 81}}, "at most 80 letters"),
     ],
 )
 def test_a_mapping_that_says_too_little_is_refused_in_words(values, message):
