@@ -6,8 +6,8 @@ Field types: bool, int, float, str, None, Path, Enum, Literal, X | Y, list, tupl
 import dataclasses
 import enum
 import json
-import math
 import os
+import sys
 import tempfile
 import types
 import typing
@@ -128,8 +128,8 @@ def _convert_class(hint: type[Any], value: Any) -> Any:
 
 def _convert_plain(hint: Any, value: Any) -> Any:
     if hint is float and isinstance(value, int | float) and not isinstance(value, bool):
-        if not math.isfinite(value):
-            raise ConfigError(f"must be a finite number, got {value}")
+        if not -sys.float_info.max <= value <= sys.float_info.max:  # JSON has integers of any length
+            raise ConfigError(f"must be a finite number, got {_show(value)}")
         return float(value)
     if hint is int and isinstance(value, int) and not isinstance(value, bool):
         return value

@@ -60,6 +60,7 @@ def test_whole_numbers_are_numbers_and_defaults_fill_in():
         ({"n": 3, "belt_speed": [0.1]}, "belt_speed", "2 entries"),
         ({"n": 3, "belt_speed": [0.1, "fast"]}, "belt_speed[1]", "a number"),
         ({"n": 3, "belt_speed": [0.1, float("nan")]}, "belt_speed[1]", "finite"),
+        ({"n": 3, "belt_speed": [0.1, 10**400]}, "belt_speed[1]", "finite"),
         ({"n": 3, "components": [{"path": "a"}, {"path": "b", "weight": -1}]}, "components[1].weight", "> 0"),
         ({"n": 3, "components": [{"path": "a", "kind": "dream"}]}, "components[0].kind", "'real', 'simulated'"),
         ({"n": 3, "components": [7]}, "components[0]", "fields of Component"),

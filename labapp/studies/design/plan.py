@@ -8,6 +8,9 @@ from dataclasses import asdict, dataclass, field, replace
 from itertools import combinations
 from typing import Any
 
+from robots import config
+from robots.errors import ConfigError
+
 EFFECTS = ("main_a", "main_b", "interaction")
 ADJUSTMENTS = {"none": "none", "holm": "Holm, over the primary comparisons"}
 TESTS = {
@@ -75,7 +78,7 @@ class AnalysisPlan:
     looks: int = 1
     shape: str = "obrien-fleming"
     margins: tuple[Margin, ...] = ()
-    assumed_rates: Mapping[str, float] = field(default_factory=dict)
+    assumed_rates: dict[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not 0 < self.alpha <= 0.2:
@@ -86,6 +89,12 @@ class AnalysisPlan:
         _known("shape", self.shape, SHAPES)
         if self.stopping == "group-sequential" and not 2 <= self.looks <= LARGEST_LOOKS:
             raise PlanError("looks", f"A group-sequential study has 2 to {LARGEST_LOOKS} looks, got {self.looks}.")
+        if not 1 <= self.looks <= LARGEST_LOOKS:
+            raise PlanError("looks", f"A study has 1 to {LARGEST_LOOKS} looks, got {self.looks}.")
+        for number, key in enumerate(self.primary):
+            if not _is_comparison(key) or key in self.primary[:number]:
+                known = f"{', '.join(EFFECTS)}, or the codes of two arms such as A17:K42"
+                raise PlanError("primary", f"A primary comparison is one of {known}, each once; got “{key[:40]}”.")
         for code, rate in self.assumed_rates.items():
             if not 0 <= rate <= 1:
                 raise PlanError("assumed_rates", f"Arm {code}: a rate lies between 0 and 100 %, got {100 * rate:g}.")
@@ -107,18 +116,12 @@ class AnalysisPlan:
         Raises:
             PlanError: an unknown field or an impossible value.
         """
-        unknown = sorted(set(values) - set(cls.__dataclass_fields__))
-        if unknown:
-            raise PlanError(unknown[0], f"The plan has no field {', '.join(unknown)}.")
-        read = dict(values)
-        if isinstance(read.get("primary"), str):
-            raise PlanError("primary", "The primary comparisons are a list of keys.")
         try:
-            read["primary"] = tuple(read.get("primary", ()))
-            read["margins"] = tuple(Margin(**margin) for margin in read.get("margins", ()))
-            return cls(**read)
-        except (TypeError, AttributeError) as error:
-            raise PlanError("analysis_plan", f"The plan cannot be read: {error}.") from error
+            return config.from_json(cls, values)
+        except ConfigError as error:
+            if isinstance(error.__cause__, PlanError):
+                raise error.__cause__ from None
+            raise PlanError((error.field or "analysis_plan").split("[")[0].split(".")[0], f"{error}.") from error
 
     def kept_to(self, codes: Collection[str]) -> "AnalysisPlan":
         """The plan without what names an arm that is not among ``codes``."""
@@ -153,6 +156,11 @@ class AnalysisPlan:
 def pair_keys(codes: Collection[str]) -> list[str]:
     """Keys of all pairs of arms, in the order of the arms."""
     return [f"{first}:{second}" for first, second in combinations(codes, 2)]
+
+
+def _is_comparison(key: str) -> bool:
+    codes = key.split(":")
+    return key in EFFECTS or (len(codes) == 2 and all(codes) and codes[0] != codes[1])
 
 
 def _known(field_name: str, value: str, choices: Mapping[str, str]) -> None:

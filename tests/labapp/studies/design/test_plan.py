@@ -34,6 +34,18 @@ def test_no_plan_is_the_default_one():
         ({"margins": [{"kind": "equivalence", "first": "A10", "second": "A10", "margin": 0.1}]}, "margins"),
         ({"margins": [{"kind": "equivalence", "first": "A10", "second": "B20", "margin": 10}]}, "margins"),
         ({"prior": 3}, "prior"),
+        ({"primary": [1]}, "primary"),
+        ({"primary": "main_a"}, "primary"),
+        ({"primary": ["A10"]}, "primary"),
+        ({"primary": ["A10:A10"]}, "primary"),
+        ({"primary": ["main_a", "main_a"]}, "primary"),
+        ({"looks": 2.5}, "looks"),
+        ({"looks": None}, "looks"),
+        ({"looks": -5}, "looks"),
+        ({"alpha": 10**400}, "alpha"),
+        ({"test": ["boschloo"]}, "test"),
+        ({"assumed_rates": {"A10": True}}, "assumed_rates"),
+        ({"margins": [{"kind": "equivalence", "first": ["A10"], "second": "B20", "margin": 0.1}]}, "margins"),
     ],
 )
 def test_an_impossible_plan_names_its_field(values, field):
