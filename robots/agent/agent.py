@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+import httpx
+
 from robots.agent.checkpoints import CheckpointCache, CheckpointError
 from robots.agent.feed import FRAMES_PER_SECOND, LiveFeed, frames_of, joints_of
-from robots.agent.lab import LabClient
+from robots.agent.lab import LabClient, fault
 from robots.agent.link import Link
 from robots.agent.policy import PolicyPool
 from robots.agent.protocol import (
@@ -130,8 +132,8 @@ class Agent:
     def _warm(self, message: TrialPrepare) -> None:
         try:
             self._pool.server(self._cache.folder(message.checkpoint))
-        except (CheckpointError, OSError) as error:
-            logger.warning("next checkpoint not prepared: %s", error)
+        except (CheckpointError, OSError, httpx.HTTPError) as error:
+            logger.warning("next checkpoint not prepared: %s", fault(error))
         except Exception:  # preparing is a courtesy: the trial itself reports what is wrong
             logger.exception("next checkpoint not prepared")
 

@@ -13,6 +13,15 @@ from robots.config import to_json
 TIMEOUT = httpx.Timeout(30.0, connect=5.0)
 
 
+def fault(error: Exception) -> str:
+    """What went wrong, without address or path: a checkpoint's has its hash, and the log is read beside the robot."""
+    if isinstance(error, httpx.HTTPStatusError):
+        return f"the lab answers {error.response.status_code}"
+    if isinstance(error, httpx.HTTPError):
+        return f"no answer from the lab ({type(error).__name__})"
+    return (isinstance(error, OSError) and error.strerror) or str(error) or type(error).__name__
+
+
 class UploadRefusedError(Exception):
     """The lab will never take this upload (a 4xx); the text says why."""
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from robots.agent.checkpoints import CheckpointError
 from robots.agent.chunks import ChunkPlayer
 from robots.agent.feed import LiveFeed
+from robots.agent.lab import fault
 from robots.agent.policy import PolicyError, PolicyPool, PolicyServer
 from robots.agent.protocol import CheckpointRef, Proposal, TrialEvent, TrialStart
 from robots.agent.recording import TrialRecording
@@ -77,7 +78,7 @@ class TrialRunner:
         except (PolicyError, CheckpointError) as error:
             proposal = self._invalid(trial, "failed", str(error))
         except httpx.HTTPError as error:
-            logger.warning("checkpoint not fetched: %s", error)
+            logger.warning("checkpoint not fetched: %s", fault(error))
             proposal = self._invalid(trial, "failed", "The lab could not be reached to fetch the checkpoint.")
         except Exception:  # a defect must not silence the agent: the trial is reported, the log has the traceback
             logger.exception("trial %s broke", trial.trial)

@@ -2,10 +2,13 @@
 
 import threading
 
+import httpx
 import pytest
 
-from robots.agent.checkpoints import CheckpointError
+from robots.agent.checkpoints import CheckpointCache, CheckpointError
 from robots.agent.feed import LiveFeed
+from robots.agent.lab import LabClient
+from robots.agent.protocol import CheckpointRef
 from robots.agent.recording import video_paths
 from robots.agent.runner import BROKEN, TrialRunner
 from robots.agent.spool import Spool
@@ -125,6 +128,22 @@ def test_a_checkpoint_that_does_not_come_is_said(rig, pool, spool, events):
 
     runner = TrialRunner(rig, Missing(), pool, LiveFeed(), events.append)
     assert "404" in runner.run(spool.open(make_order())).invalid_reason
+
+
+@pytest.mark.parametrize("fault", [None, httpx.ConnectError("refused")])
+def test_the_log_beside_the_robot_never_shows_a_checkpoints_hash(rig, pool, spool, tmp_path, caplog, fault):
+    sha256 = "c0ffee" * 10 + "beef"
+
+    def lab(request: httpx.Request) -> httpx.Response:
+        if fault is not None:
+            raise fault
+        return httpx.Response(503, request=request)
+
+    client = LabClient("http://lab", "token", httpx.MockTransport(lab))
+    runner = TrialRunner(rig, CheckpointCache(tmp_path / "cache", client), pool, LiveFeed(), lambda event: None)
+    order = make_order(checkpoint=CheckpointRef(sha256, f"/c/{sha256}/"))
+    assert "could not be reached" in runner.run(spool.open(order)).invalid_reason
+    assert "checkpoint not fetched" in caplog.text and sha256 not in caplog.text
 
 
 def test_a_defect_is_reported_and_does_not_silence_the_agent(runner, rig, spool, caplog):
