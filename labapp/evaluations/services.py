@@ -61,6 +61,7 @@ def _launch(
     options: EvaluateOptions,
 ) -> Evaluation:
     _check_robot(evaluation.world, [entry.checkpoint for entry in entries])
+    _check_conditions("study" if evaluation.study else "world", conditions)
     evaluation.seed, evaluation.image_size, evaluation.created_by = options.seed, options.image_size, actor
     evaluation.save()
     for row in (*entries, *conditions):
@@ -79,6 +80,18 @@ def _check_robot(world: World, checkpoints: Sequence[Checkpoint]) -> None:
         raise ValidationError({"world": f"Only {BENCH_CELL.name} can be simulated here; this world is of {robot}."})
     if any(checkpoint.policy.embodiment not in ("", robot) for checkpoint in checkpoints):
         raise ValidationError({"world": f"A policy was made for another robot than the world's, {robot}."})
+
+
+def _check_conditions(field: str, conditions: Sequence[EvaluatedCondition]) -> None:
+    """Raises ValidationError where the simulated cell has no such object, or no belt that fast."""
+    known, fastest = {thing.name for thing in BENCH_CELL.objects}, BENCH_CELL.belt.max_speed
+    strange = sorted({name for condition in conditions for name in condition.object_names} - known)
+    if strange:
+        raise ValidationError({field: f"Only {', '.join(sorted(known))} are simulated, not {', '.join(strange)}."})
+    for condition in conditions:
+        if condition.belt_speed_max > fastest:
+            said = f"“{condition.label}” has the belt at up to {condition.belt_speed_max:g} m/s"
+            raise ValidationError({field: f"{said}: simulated are 0 to {fastest:g} m/s."})
 
 
 @transaction.atomic

@@ -8,6 +8,7 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
+from django.db.models import ProtectedError
 
 from labapp.accounts.models import User
 from labapp.cells.models import Cell
@@ -174,10 +175,14 @@ def draft_delete(*, study: Study) -> str:
     """Delete a draft with its saved states; returns its name.
 
     Raises:
-        ValidationError: no draft.
+        ValidationError: no draft, or something rests on it, such as an evaluation in simulation.
     """
     study = draft_locked(study, None)
-    study.delete()
+    try:
+        study.delete()
+    except ProtectedError as error:
+        kinds = sorted({str(row._meta.verbose_name_plural) for row in error.protected_objects})
+        raise ValidationError(f"This draft stays: {', '.join(kinds)} of it are kept. Rename it instead.") from error
     return study.name
 
 

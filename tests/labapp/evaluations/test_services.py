@@ -19,6 +19,7 @@ from labapp.evaluations.services import (
 )
 from labapp.lineage import lineage_of
 from labapp.runs.models import Run
+from labapp.studies.design.drafts import draft_delete
 from labapp.studies.services import study_create
 from robots.config import load_config
 from tests.labapp import builders
@@ -50,6 +51,29 @@ def test_as_many_rollouts_as_trials_were_run_or_as_asked_for(lab, world) -> None
     assert run == 2, "three trials of two arms began two blocks"
     each = launched(lab, world, amount="each", rollouts=6).conditions.get(slug="nominal")
     assert (each.rollouts, len(each.starts)) == (6, 4)
+
+
+def test_what_the_simulated_cell_does_not_have_is_refused_before_anything_is_launched(lab, world) -> None:
+    draft = study_create(
+        name="Kettles", cell=lab.study.cell, checkpoints=[lab.study.arms.first().checkpoint], actor=None, seed=1
+    )
+    draft.cell.cell_objects.create(name="kettle", label="kettle", shape="box", size_m=[0.1, 0.1, 0.1], mass_kg=0.5)
+    with pytest.raises(ValidationError, match="are simulated, not kettle"):
+        study_evaluate(actor=None, study=draft, world=world, options=EvaluateOptions())
+    draft.cell.cell_objects.filter(name="kettle").delete()
+    draft.conditions.filter(slug="nominal").update(belt_speed_max=1.5)
+    with pytest.raises(ValidationError, match=r"the belt at up to 1\.5 m/s: simulated are 0 to"):
+        study_evaluate(actor=None, study=draft, world=world, options=EvaluateOptions())
+    assert not Evaluation.objects.exists() and not Run.objects.exists()
+
+
+def test_a_draft_that_was_evaluated_is_not_deleted(lab, world) -> None:
+    draft = study_create(
+        name="Tried early", cell=lab.study.cell, checkpoints=[lab.study.arms.first().checkpoint], actor=None, seed=1
+    )
+    study_evaluate(actor=None, study=draft, world=world, options=EvaluateOptions())
+    with pytest.raises(ValidationError, match="This draft stays: evaluations of it are kept"):
+        draft_delete(study=draft)
 
 
 def test_a_withdrawn_arm_takes_no_part(lab, world) -> None:
