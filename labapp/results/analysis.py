@@ -16,8 +16,6 @@ from labapp.statistics.proportions import rate
 from labapp.studies.arms import Arm
 from labapp.studies.models import Condition, FailureMode, Trial
 
-EFFECTS = ("main_a", "main_b", "interaction")
-
 
 @dataclass(frozen=True)
 class ConditionGroup:

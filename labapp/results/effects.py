@@ -11,7 +11,8 @@ from labapp.statistics.counts import Count
 from labapp.statistics.factorial import CELLS, Table, factorial, pooled
 from labapp.statistics.proportions import rate
 from labapp.statistics.wording import effect_sentence, interaction_sentence, level, p_value, points
-from labapp.studies.factors import EFFECTS, Design, effect_labels
+from labapp.studies.design.plan import EFFECTS
+from labapp.studies.factors import Design, effect_labels
 from labapp.studies.models import Condition
 
 

@@ -6,6 +6,7 @@ from itertools import combinations
 
 from frontend.dashboards.content import ComparisonLine, EffectLine, PairedLine
 from labapp.results.analysis import Tally, summary_groups
+from labapp.statistics.counts import alpha_of
 from labapp.statistics.resolving import more_for_interval, more_sentence, more_words
 from labapp.studies.arms import Arm
 from labapp.studies.factors import Design
@@ -29,7 +30,7 @@ def pairs_to_resolve(
     for line, (first, second) in zip(lines, combinations(arms, 2), strict=True):
         if line.points is None or line.low is None or line.high is None or line.adjusted_p is None:
             told.append(line)
-        elif line.adjusted_p < 1 - confidence:
+        elif line.adjusted_p < alpha_of(confidence):
             told.append(replace(line, more=SHOWN))
         else:
             fewest = min(trials[first.id], trials[second.id])
@@ -47,7 +48,7 @@ def effects_to_resolve(
 
     def told(line: EffectLine) -> EffectLine:
         point = line.point
-        if line.p < 1 - confidence or not arms:
+        if line.p < alpha_of(confidence) or not arms:
             return line
         trials = round(tally.count(arms, ids[point.group]).trials / len(arms))
         more = more_for_interval(point.points, point.low, point.high, trials, confidence)
@@ -60,7 +61,7 @@ def paired_to_resolve(lines: Sequence[PairedLine], confidence: float) -> tuple[P
     """Arms compared in pairs, each that is not shown with the pairs that it lacks."""
 
     def told(line: PairedLine) -> PairedLine:
-        if line.p < 1 - confidence:
+        if line.p < alpha_of(confidence):
             return line
         more = more_for_interval(line.points, line.low, line.high, line.pairs, confidence)
         return replace(line, sentence=f"{line.sentence} {more_sentence(more, 'difference', 'pairs')}")

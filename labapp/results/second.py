@@ -19,7 +19,8 @@ from labapp.statistics.models import logistic_sensitivity, sensitivity_sentences
 from labapp.statistics.multiplicity import holm
 from labapp.statistics.posterior import PosteriorEffect, posterior_effects
 from labapp.studies.arms import Arm
-from labapp.studies.factors import EFFECTS, Design, effect_labels
+from labapp.studies.design.plan import EFFECTS
+from labapp.studies.factors import Design, effect_labels
 from labapp.studies.models import Condition, Trial
 
 LARGEST_MODEL = 20_000  # trials; more are for the command line, from the exported rows

@@ -74,10 +74,10 @@ def paired_command(options: Namespace) -> Answer:
 
 def factorial_command(options: Namespace) -> Answer:
     """`factorial ROWS.csv --factors a,b --outcome success [--stratum condition] [--terms block,operator]`."""
-    names = _names(options.factors)
+    names = names_of(options.factors)
     if len(names) != 2:
         raise ValueError(f"--factors {options.factors}: two columns are needed, like world,behavior")
-    terms = _names(options.terms)
+    terms = names_of(options.terms)
     columns = [*names, options.outcome, *([options.stratum] if options.stratum else []), *terms]
     every_row = read_rows(options.rows, columns)
     rows = [row for row in every_row if all((row[name] or "").strip() for name in names)]
@@ -152,7 +152,7 @@ def power_command(options: Namespace) -> Answer:
     if options.cells is not None:
         return _factorial_power(options, alpha)
     if options.pair is not None:
-        p1, p2 = planning.check_rates(_rates(options.pair), 2)
+        p1, p2 = planning.check_rates(rates_of(options.pair), 2)
         reached = planning.pair_power(p1, p2, options.n, options.n, alpha)
         needed = planning.trials_for_power(lambda n: planning.pair_power_at(p1, p2, n, alpha), options.power)
         answer = {"n": options.n, "power": reached, "test": "boschloo", "trials_for_power": needed}
@@ -163,7 +163,7 @@ def power_command(options: Namespace) -> Answer:
 
 
 def _factorial_power(options: Namespace, alpha: float) -> Answer:
-    rates = _rates(options.cells)
+    rates = rates_of(options.cells)
     method = "simulated" if options.simulated else "normal"
     reached = planning.factorial_power(rates, options.n, alpha, method)
     p = planning.check_rates(rates, len(planning.CELLS))
@@ -208,11 +208,17 @@ def _detectable(options: Namespace, alpha: float) -> Answer:
     return answer, [f"{options.n} trials a cell around {percent(options.base)} detect, in points: {', '.join(words)}."]
 
 
-def _names(text: str) -> list[str]:
+def names_of(text: str) -> list[str]:
+    """Names with commas between; none for an empty text."""
     return [name.strip() for name in text.split(",") if name.strip()]
 
 
-def _rates(text: str) -> list[float]:
+def rates_of(text: str) -> list[float]:
+    """Rates with commas between.
+
+    Raises:
+        ValueError: on what is no number.
+    """
     try:
         return [float(part) for part in text.split(",")]
     except ValueError:
@@ -223,7 +229,7 @@ def _declared_levels(pairs: list[str]) -> dict[str, list[str]]:
     declared = {}
     for pair in pairs:
         name, _, levels = pair.partition("=")
-        if len(_names(levels)) != 2:
+        if len(names_of(levels)) != 2:
             raise ValueError(f"--levels {pair}: FACTOR=LOW,HIGH is needed, like world=ungrounded,grounded")
-        declared[name] = _names(levels)
+        declared[name] = names_of(levels)
     return declared

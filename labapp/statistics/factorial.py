@@ -32,6 +32,8 @@ CONTRASTS = {
     "b_at_low_a": np.array([0.0, 0.0, 1.0, -1.0]),
 }
 
+EFFECTS: Mapping[str, NDArray[np.float64]] = {"main_a": MAIN_A, "main_b": MAIN_B, "interaction": INTERACTION}
+
 Table = Mapping[str, Sequence[Count]]  # stratum -> four counts in the order of CELLS
 
 

@@ -15,10 +15,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from labapp.statistics.contrasts import contrast_p
-from labapp.statistics.factorial import INTERACTION, MAIN_A, MAIN_B
+from labapp.statistics.factorial import EFFECTS
 from labapp.statistics.sequential import betting_sequence, boundaries, pooled_z
 
-EFFECTS: Mapping[str, NDArray[np.float64]] = {"main_a": MAIN_A, "main_b": MAIN_B, "interaction": INTERACTION}
 GROUP_SEQUENTIAL, ANYTIME = "group-sequential", "anytime"
 SMALLEST_P = 1e-300  # keeps z finite
 

@@ -16,9 +16,8 @@ from scipy import special, stats
 
 from labapp.statistics.contrasts import contrast_rejects
 from labapp.statistics.differences import boschloo_table, newcombe_bounds
-from labapp.statistics.factorial import CELLS, INTERACTION, MAIN_A, MAIN_B
+from labapp.statistics.factorial import CELLS, EFFECTS
 
-EFFECTS: Mapping[str, NDArray[np.float64]] = {"main_a": MAIN_A, "main_b": MAIN_B, "interaction": INTERACTION}
 METHODS = ("normal", "simulated")
 STUDIES = 20_000
 LARGEST_DRAWN = 100  # trials a cell up to which effects are drawn; above, the formula agrees within a point

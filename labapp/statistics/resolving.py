@@ -7,6 +7,7 @@ from math import ceil
 
 from scipy import special
 
+from labapp.statistics.counts import alpha_of
 from labapp.statistics.wording import POWER, detectable_effect, percent
 
 MOST = 100_000  # beyond it, "more than"
@@ -32,7 +33,7 @@ def more_for_interval(
         return None
     detectable = detectable_effect(low, high, confidence)
     if comparisons > 1:
-        alpha = 1 - confidence
+        alpha = alpha_of(confidence)
         alone, shared = (float(special.ndtri(1 - level / 2)) for level in (alpha, alpha / comparisons))
         target = float(special.ndtri(POWER))
         detectable *= (shared + target) / (alone + target)

@@ -1,38 +1,19 @@
 """Looking before the end: group-sequential boundaries and anytime-valid betting confidence sequences.
 
-Only here may a study be peeked at. Every pair of arms gets alpha / (number of pairs), so the whole family of
-comparisons keeps its level with any number of arms.
+Only here may a study be peeked at; `looks` judges blocks of any number of arms by them.
 """
 
 from collections.abc import Sequence
-from itertools import combinations, pairwise
-from typing import NamedTuple
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import optimize, special
 
-from labapp.statistics.counts import DEFAULT_CONFIDENCE
-
 SHAPES = ("obrien-fleming", "pocock")
 GRID = 801
 REACH = 10.0  # standard deviations within which a boundary is sought
 BET_SHARE = 0.5  # largest share of the capital that one bet may lose
-
-
-class Pairwise(NamedTuple):
-    """Anytime-valid comparison of two arms; bounds hold at every moment at once.
-
-    `decided_at` is the first block (from 1) whose interval excluded zero, None so far.
-    """
-
-    first: str
-    second: str
-    blocks: int
-    estimate: float
-    low: float
-    high: float
-    decided_at: int | None
 
 
 def spent(alpha: float, fraction: ArrayLike, shape: str = "obrien-fleming") -> NDArray[np.float64]:
@@ -148,32 +129,3 @@ def betting_sequence(values: ArrayLike, alpha: float = 0.05, grid: int = 1001) -
     low = np.where(stays.any(axis=0), means[np.argmax(stays, axis=0)] - step, np.nan)
     high = np.where(stays.any(axis=0), means[grid - 1 - np.argmax(stays[::-1], axis=0)] + step, np.nan)
     return np.clip(low, 0, 1), np.clip(high, 0, 1)
-
-
-def compare_blocks(outcomes: ArrayLike, arms: Sequence[str], confidence: float = DEFAULT_CONFIDENCE) -> list[Pairwise]:
-    """Anytime-valid differences of every pair of arms, at once, from blocks that hold one trial of each arm.
-
-    Args:
-        outcomes: shape (blocks, arms): 1 success, 0 failure, nan where the arm has no valid trial in the block (the
-            block is then left out for that arm's pairs).
-        arms: names, one a column.
-
-    Raises:
-        ValueError: where names and columns do not match, or with fewer than two arms.
-    """
-    table = np.asarray(outcomes, dtype=float)
-    if table.ndim != 2 or table.shape[1] != len(arms) or len(arms) < 2:
-        raise ValueError(f"outcomes have shape {table.shape}; (blocks, {len(arms)}) with two arms or more is needed")
-    pairs = list(combinations(range(len(arms)), 2))
-    alpha = (1 - confidence) / len(pairs)
-    return [_compare_pair(table[:, i] - table[:, j], arms[i], arms[j], alpha) for i, j in pairs]
-
-
-def _compare_pair(differences: NDArray[np.float64], first: str, second: str, alpha: float) -> Pairwise:
-    d = differences[~np.isnan(differences)]
-    if not len(d):
-        return Pairwise(first, second, 0, 0.0, -1.0, 1.0, None)
-    low, high = (2 * bound - 1 for bound in betting_sequence((d + 1) / 2, alpha))
-    excludes = (low > 0) | (high < 0)
-    decided = int(np.argmax(excludes)) + 1 if excludes.any() else None
-    return Pairwise(first, second, len(d), float(d.mean()), float(low[-1]), float(high[-1]), decided)

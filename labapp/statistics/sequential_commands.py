@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from labapp.statistics import looks_wording as wording
-from labapp.statistics.commands import Answer, power_command
-from labapp.statistics.factorial import CELLS
+from labapp.statistics.commands import Answer, names_of, power_command, rates_of
+from labapp.statistics.counts import alpha_of
+from labapp.statistics.factorial import CELLS, EFFECTS
 from labapp.statistics.looks import (
     ANYTIME,
-    EFFECTS,
     GROUP_SEQUENTIAL,
     Comparison,
     Course,
@@ -37,15 +37,15 @@ NAMES = {"main_a": "the first factor", "main_b": "the second factor"}
 
 def sequential_command(options: Namespace) -> Answer:
     """`sequential ROWS.csv --arm arm --outcome success --block block --looks 4 --planned 25` or `--anytime`."""
-    factors = _names(options.factors)
+    factors = names_of(options.factors)
     rows = read_rows(options.rows, [options.arm, options.outcome, options.block, *factors])
-    arms = _names(options.arms) or sorted({row[options.arm].strip() for row in rows})
+    arms = names_of(options.arms) or sorted({row[options.arm].strip() for row in rows})
     outcomes = _outcomes(rows, arms, options)
-    gone = _names(options.withdrawn)
+    gone = names_of(options.withdrawn)
     if strange := [arm for arm in gone if arm not in arms]:
         raise ValueError(f"--withdrawn {', '.join(strange)}: no arm of the rows; they have {', '.join(arms)}")
     finished = finished_blocks(outcomes, [arm not in gone for arm in arms])
-    comparisons = _comparisons(arms, _names(options.primary), _cells(rows, arms, factors, options.arm))
+    comparisons = _comparisons(arms, names_of(options.primary), _cells(rows, arms, factors, options.arm))
     rule = _rule(options)
     answer: dict[str, Any] = {"rule": rule.kind, "alpha": rule.alpha, "finished_blocks": finished}
     if rule.kind == ANYTIME:
@@ -55,7 +55,7 @@ def sequential_command(options: Namespace) -> Answer:
 
 
 def _rule(options: Namespace) -> Rule:
-    alpha, is_split = 1 - options.confidence, options.adjustment == "holm"
+    alpha, is_split = alpha_of(options.confidence), options.adjustment == "holm"
     if options.anytime:
         return Rule(ANYTIME, alpha, is_split, options.planned or 0, reserved=options.reserved)
     if options.planned is None:
@@ -175,7 +175,7 @@ def stopping_power_command(options: Namespace) -> Answer:
     if options.base is not None:
         raise ValueError("--base has no stopping rule: give assumed rates with --cells or --pair")
     is_pair = options.pair is not None
-    rates = check_rates([float(p) for p in (options.pair or options.cells).split(",")], 2 if is_pair else len(CELLS))
+    rates = check_rates(rates_of(options.pair or options.cells), 2 if is_pair else len(CELLS))
     contrasts = {"difference": np.array([1.0, -1.0])} if is_pair else dict(EFFECTS)
     found = _betting(rates, contrasts, options) if options.anytime else _looking(rates, contrasts, options)
     rule = "betting after every block" if options.anytime else f"{options.looks} looks, {options.shape}"
@@ -189,7 +189,7 @@ def stopping_power_command(options: Namespace) -> Answer:
 
 
 def _looking(rates: NDArray[np.float64], contrasts: Mapping[str, NDArray], options: Namespace) -> dict[str, Any]:
-    rule = Rule(GROUP_SEQUENTIAL, 1 - options.confidence, False, options.n, options.looks, options.shape)
+    rule = Rule(GROUP_SEQUENTIAL, alpha_of(options.confidence), False, options.n, options.looks, options.shape)
     looks, edges = planned_looks(options.n, options.looks), rule.edges(1)
 
     def stopping(p: NDArray[np.float64], c: NDArray[np.float64]) -> Stopping:
@@ -209,7 +209,7 @@ def _looking(rates: NDArray[np.float64], contrasts: Mapping[str, NDArray], optio
 
 
 def _betting(rates: NDArray[np.float64], contrasts: Mapping[str, NDArray], options: Namespace) -> dict[str, Any]:
-    levels, equal = [1 - options.confidence] * len(contrasts), np.full(len(rates), rates.mean())
+    levels, equal = [alpha_of(options.confidence)] * len(contrasts), np.full(len(rates), rates.mean())
     blocks = max(options.n, LONGEST)
     drawn = draw_bets(list(rates), list(contrasts.values()), blocks, levels)
     without = draw_bets(list(equal), list(contrasts.values()), options.n, levels)
@@ -222,7 +222,3 @@ def _betting(rates: NDArray[np.float64], contrasts: Mapping[str, NDArray], optio
         }
         for name, bets, same in zip(contrasts, drawn, without, strict=True)
     }
-
-
-def _names(text: str) -> list[str]:
-    return [name.strip() for name in (text or "").split(",") if name.strip()]

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import linalg, optimize, special, stats
+from scipy import linalg, special, stats
 
 from labapp.statistics.contrasts import contrast_p
 from labapp.statistics.power import contrast_error
@@ -133,16 +133,6 @@ def _arrivals(before: int, n: int, p: float) -> NDArray[np.float64]:
 def _crossed(n: int, edge: float) -> NDArray[np.bool_]:
     k = np.arange(n + 1)
     return np.abs(pooled_z(k[:, None], n, k[None, :], n)) >= edge
-
-
-@lru_cache(maxsize=64)
-def drift_for_power(fractions: tuple[float, ...], edges: tuple[float, ...], power: float) -> float:
-    """The drift that these looks find with the given power: it says how many more trials than one look they need."""
-
-    def lacking(drift: float) -> float:
-        return sum(crossing_chances(drift, fractions, edges)) - power
-
-    return float(optimize.brentq(lacking, 0.0, LARGEST_DRIFT, xtol=1e-4))
 
 
 class Bets(NamedTuple):

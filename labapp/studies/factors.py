@@ -7,8 +7,6 @@ from labapp.statistics.factorial import CELLS
 from labapp.statistics.rows import order_levels
 from labapp.studies.arms import GROUNDING, Arm
 
-EFFECTS = ("main_a", "main_b", "interaction")
-
 
 @dataclass(frozen=True)
 class Design:

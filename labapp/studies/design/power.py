@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from labapp.statistics.equivalence import equivalence_table, non_inferiority_table
-from labapp.statistics.factorial import CELLS
+from labapp.statistics.factorial import CELLS, EFFECTS
 from labapp.statistics.power import (
-    EFFECTS,
     contrast_error,
     detectable_difference,
     detectable_interaction,

@@ -11,10 +11,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from labapp.statistics.factorial import CELLS
+from labapp.statistics.factorial import CELLS, EFFECTS
 from labapp.statistics.looks import (
     ANYTIME,
-    EFFECTS,
     GROUP_SEQUENTIAL,
     Comparison,
     effect_comparison,

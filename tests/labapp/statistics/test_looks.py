@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import optimize, stats
 
 from labapp.statistics.contrasts import contrast_p
 from labapp.statistics.factorial import MAIN_A
@@ -19,8 +19,8 @@ from labapp.statistics.looks import (
 )
 from labapp.statistics.looks_wording import courses_verdict, judged_sentence, looks_position, looks_verdict, signed
 from labapp.statistics.power import pair_power
-from labapp.statistics.sequential import boundaries, compare_blocks, pooled_z
-from labapp.statistics.sequential_power import crossing_chances, drift_for_power, effect_stopping, pair_stopping
+from labapp.statistics.sequential import betting_sequence, boundaries, pooled_z
+from labapp.statistics.sequential_power import LARGEST_DRIFT, crossing_chances, effect_stopping, pair_stopping
 
 ARMS = ("GG", "GU", "UG", "UU")
 CELLS = [("GG",), ("GU",), ("UG",), ("UU",)]
@@ -106,13 +106,38 @@ def test_an_effects_z_is_the_quantile_of_its_p_value() -> None:
     assert np.isfinite(contrast_z(MAIN_A, [10**6, 10**6, 0, 0], 10**6))
 
 
-def test_sequences_of_pairs_are_those_of_compare_blocks() -> None:
+def test_three_arms_are_followed_at_once_and_a_clear_one_is_decided() -> None:
+    rng = np.random.default_rng(0)
+    found = follow(rng.random((60, 3)) < np.array([0.95, 0.5, 0.5]), pair_comparisons("ABC"), Rule("anytime"))
+    assert [course.comparison.key for course in found] == ["A:B", "A:C", "B:C"]
+    assert found[0].lows[-1] > 0
+    assert found[0].decided_at is not None
+    assert found[2].decided_at is None
+    assert found[2].lows[-1] < 0 < found[2].highs[-1]
+
+
+def test_a_pairs_sequence_is_the_betting_sequence_of_its_differences_at_its_share_of_the_level() -> None:
     outcomes = blocks(0.9, 0.5, 0.2, n=60)
     outcomes[40:, 2] = np.nan
-    ours, theirs = follow(outcomes, pair_comparisons("ABC"), Rule("anytime")), compare_blocks(outcomes, list("ABC"))
-    for course, pair in zip(ours, theirs, strict=True):
-        assert (len(course.blocks), course.decided_at) == (pair.blocks, pair.decided_at)
-        assert (course.lows[-1], course.highs[-1]) == pytest.approx((pair.low, pair.high))
+    for course, (i, j) in zip(
+        follow(outcomes, pair_comparisons("ABC"), Rule("anytime")), ((0, 1), (0, 2), (1, 2)), strict=True
+    ):
+        d = outcomes[:, i] - outcomes[:, j]
+        low, high = (2 * bound - 1 for bound in betting_sequence((d[~np.isnan(d)] + 1) / 2, 0.05 / 3))
+        assert (course.lows, course.highs) == (pytest.approx(low), pytest.approx(high))
+        excluding = np.flatnonzero((low > 0) | (high < 0)) + 1
+        assert course.decided_at == (excluding[0] if len(excluding) else None)
+
+
+def test_a_block_that_lacks_an_arm_counts_for_the_other_pairs_only() -> None:
+    outcomes = [[1, 0, 1], [1, np.nan, 0], [0, 0, np.nan]]
+    found = follow(outcomes, pair_comparisons("ABC"), Rule("anytime"))
+    assert [len(course.blocks) for course in found] == [2, 2, 1]
+
+
+def test_no_common_block_decides_nothing() -> None:
+    (found,) = follow([[1, np.nan]], pair_comparisons("AB"), Rule("anytime"))
+    assert (found.blocks, found.lows, found.highs, found.decided_at) == ((), (), (), None)
 
 
 def test_a_sequence_of_an_effect_lies_within_its_reach_and_narrows() -> None:
@@ -173,6 +198,15 @@ def test_without_effect_the_boundaries_spend_exactly_the_level() -> None:
     for looks in (1, 2, 5):
         fractions = [look / looks for look in range(1, looks + 1)]
         assert sum(crossing_chances(0.0, fractions, boundaries(fractions))) == pytest.approx(0.05, abs=1e-4)
+
+
+def drift_for_power(fractions: tuple[float, ...], edges: tuple[float, ...], power: float) -> float:
+    """The drift that these looks find with the given power."""
+
+    def lacking(drift: float) -> float:
+        return sum(crossing_chances(drift, fractions, edges)) - power
+
+    return optimize.brentq(lacking, 0.0, LARGEST_DRIFT, xtol=1e-4)
 
 
 def test_the_classical_price_of_looking() -> None:

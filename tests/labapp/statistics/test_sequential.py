@@ -7,7 +7,6 @@ from labapp.statistics.sequential import (
     REACH,
     betting_sequence,
     boundaries,
-    compare_blocks,
     log_capital,
     pooled_z,
     spent,
@@ -71,28 +70,3 @@ def test_bounds_never_widen_and_hold_the_mean() -> None:
     assert np.all(np.diff(high) <= 0)
     assert low[-1] < 0.8 < high[-1]
     assert high[-1] - low[-1] < 0.25
-
-
-def test_three_arms_are_compared_at_once_and_a_clear_one_is_decided() -> None:
-    rng = np.random.default_rng(0)
-    found = compare_blocks(rng.random((60, 3)) < np.array([0.95, 0.5, 0.5]), ["A", "B", "C"])
-    assert [(c.first, c.second) for c in found] == [("A", "B"), ("A", "C"), ("B", "C")]
-    assert found[0].low > 0
-    assert found[0].decided_at is not None
-    assert found[2].decided_at is None
-    assert found[2].low < 0 < found[2].high
-
-
-def test_a_block_that_lacks_an_arm_counts_for_the_other_pairs_only() -> None:
-    outcomes = np.array([[1, 0, 1], [1, np.nan, 0], [0, 0, np.nan]])
-    assert [c.blocks for c in compare_blocks(outcomes, ["A", "B", "C"])] == [2, 2, 1]
-
-
-def test_no_common_block_decides_nothing() -> None:
-    found = compare_blocks(np.array([[1, np.nan]]), ["A", "B"])[0]
-    assert (found.blocks, found.low, found.high, found.decided_at) == (0, -1.0, 1.0, None)
-
-
-def test_a_table_of_the_wrong_shape_is_refused() -> None:
-    with pytest.raises(ValueError, match="two arms or more"):
-        compare_blocks(np.zeros((5, 1)), ["A"])

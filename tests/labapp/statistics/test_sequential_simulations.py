@@ -8,8 +8,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from labapp.statistics.factorial import EFFECTS
 from labapp.statistics.looks import (
-    EFFECTS,
     Rule,
     contrast_z,
     effect_comparison,

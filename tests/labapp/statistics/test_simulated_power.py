@@ -8,8 +8,8 @@ from scipy import stats
 
 from labapp.statistics.contrasts import contrast_p
 from labapp.statistics.differences import boschloo_table
+from labapp.statistics.factorial import EFFECTS
 from labapp.statistics.power import (
-    EFFECTS,
     FactorialPower,
     detectable_difference,
     detectable_interaction,
