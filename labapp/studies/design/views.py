@@ -256,6 +256,7 @@ def power_panel(request: HttpRequest, question: Question, plan: AnalysisPlan) ->
         "claims": [wording.claim_sentence(claim) for claim in report.claims],
         "stopping": stopping_wording.stopping_sentence(plan, question.trials),
         "cautions": wording.cautions(report),
+        "pairs_note": wording.pairs_note(plan),
         "figures": power_figures(question, report, stopped),
         "plan": plan,
         "rule": stopping_wording.rule_words(plan),

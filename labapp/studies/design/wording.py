@@ -49,6 +49,23 @@ def claim_sentence(claim: Claim) -> str:
     )
 
 
+AT_LOOKS = {
+    "group-sequential": "pooled score against the boundary of each look",
+    "anytime": "betting confidence sequence",
+}
+OTHER_TESTS = {
+    "barnard": "Barnard’s test, which the plan names, is nearly as powerful",
+    "fisher": "Fisher’s test, which the plan names, finds less",
+    "mcnemar": "The plan pairs trials by block: McNemar’s test finds more than that where the outcomes of a block go "
+    "together, and less where they do not",
+}
+
+
+def pairs_note(plan: AnalysisPlan) -> str:
+    """How the power of pairs, which is Boschloo's, stands to the test that the plan names; "" where it is Boschloo."""
+    return f"{OTHER_TESTS[plan.test]}." if plan.stopping == "fixed" and plan.test in OTHER_TESTS else ""
+
+
 def cautions(report: Report) -> list[str]:
     """Primary comparisons that this design would rather miss than find."""
     return [
@@ -77,7 +94,7 @@ def plan_facts(plan: AnalysisPlan, labels: Mapping[str, str], names: Mapping[str
     return [
         ("Primary comparisons", ", ".join(labels.get(key, key) for key in plan.primary) or "none declared"),
         ("Level", f"{plan.alpha:g}, two-sided; adjustment: {ADJUSTMENTS[plan.adjustment]}"),
-        ("Test of two arms", TESTS[plan.test]),
+        ("Test of two arms", AT_LOOKS.get(plan.stopping, TESTS[plan.test])),
         ("Stopping rule", stopping),
         ("Margins", "; ".join(margins) or "none: the study may not claim that arms are equal"),
         ("Assumed rates", ", ".join(assumed) or "none declared"),

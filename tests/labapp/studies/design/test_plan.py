@@ -3,7 +3,7 @@
 import pytest
 
 from labapp.studies.design.plan import AnalysisPlan, Margin, PlanError, pair_keys
-from labapp.studies.design.wording import plan_facts
+from labapp.studies.design.wording import pairs_note, plan_facts
 
 
 def test_a_plan_survives_its_own_json():
@@ -78,3 +78,19 @@ def test_a_plan_without_margins_may_not_claim_equality():
     assert "may not claim that arms are equal" in facts["Margins"]
     margin = AnalysisPlan(margins=(Margin("non_inferiority", "A10", "B20", 0.1),))
     assert dict(plan_facts(margin, {}, names))["Margins"] == "new not worse than old within 10 points"
+
+
+@pytest.mark.parametrize(
+    ("values", "test", "note"),
+    [
+        ({}, "Boschloo", ""),
+        ({"test": "fisher"}, "Fisher", "finds less"),
+        ({"test": "mcnemar"}, "McNemar", "pairs trials by block"),
+        ({"test": "mcnemar", "stopping": "group-sequential", "looks": 3}, "pooled score", ""),
+        ({"stopping": "anytime"}, "betting", ""),
+    ],
+)
+def test_the_plan_names_the_test_that_will_be_used_and_how_its_power_differs(values, test, note):
+    plan = AnalysisPlan(**values)
+    assert test in dict(plan_facts(plan, {}, {}))["Test of two arms"]
+    assert (note in pairs_note(plan)) if note else pairs_note(plan) == ""
