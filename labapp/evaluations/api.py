@@ -16,7 +16,7 @@ from labapp.api import ServiceErrorsMixin, checked, run_field
 from labapp.cells.models import World
 from labapp.evaluations import selectors, services
 from labapp.evaluations.models import Evaluation, SimulatedRollout
-from labapp.evaluations.params import EvaluateOptions
+from labapp.evaluations.params import AMOUNTS, EvaluateOptions
 from labapp.options import field_names
 from labapp.policies.models import Checkpoint
 from labapp.studies.models import Study
@@ -80,7 +80,7 @@ class EvaluateSerializer(serializers.Serializer):
     study = serializers.SlugRelatedField(slug_field="slug", queryset=Study.objects.all(), required=False)
     checkpoint = serializers.PrimaryKeyRelatedField(queryset=Checkpoint.objects.all(), required=False)
     world = serializers.PrimaryKeyRelatedField(queryset=World.objects.select_related("cell"))
-    amount = serializers.ChoiceField(["run", "planned", "each"], default=EvaluateOptions.amount)
+    amount = serializers.ChoiceField(AMOUNTS, default=EvaluateOptions.amount)
     rollouts = serializers.IntegerField(default=EvaluateOptions.rollouts)
     seed = serializers.IntegerField(default=0)
     image_size = serializers.IntegerField(default=EvaluateOptions.image_size)

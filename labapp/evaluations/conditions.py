@@ -1,28 +1,28 @@
 """The conditions of an evaluation: a study's, started as its own trials start, or the paper's."""
 
-from collections.abc import Iterable
 from typing import Any
+
+from django.db.models import Count
 
 from labapp.cells.models import Cell
 from labapp.evaluations.models import EvaluatedCondition
 from labapp.evaluations.params import EvaluateOptions
-from labapp.studies.models import Condition, Study, Trial, TrialSlot
+from labapp.studies.models import Condition, Study, Trial
 from labapp.studies.presets import PAPER_CONDITIONS
-from labapp.studies.services import study_objects
+from labapp.studies.services import condition_plans
 
 Start = dict[str, Any]
 
 
 def study_conditions(study: Study, options: EvaluateOptions) -> list[EvaluatedCondition]:
     """Unsaved rows for the conditions of a study that have rollouts under these options."""
-    objects = list(study_objects(study))
+    objects = {plan.slug: list(plan.objects) for plan in condition_plans(study)}
     starts, run = _starts(study), _blocks_run(study)
     rows = []
     for condition in study.conditions.order_by("order", "slug"):
         amounts = {"run": run.get(condition.pk, 0), "planned": condition.trials_per_arm, "each": options.rollouts}
         rollouts = amounts[options.amount]
-        names = [o.name for o in objects if o.is_novel == condition.uses_novel_objects]
-        if rollouts and names:
+        if rollouts and (names := objects[condition.slug]):
             rows.append(_row(condition, names, rollouts, starts.get(condition.pk, [])[:rollouts]))
     return rows
 
@@ -50,7 +50,8 @@ def _row(condition: Condition, names: list[str], rollouts: int, starts: list[Sta
 def _starts(study: Study) -> dict[int, list[Start]]:
     """Starts of the schedule's blocks by condition, in running order; every arm of a block starts alike."""
     found: dict[int, list[Start]] = {}
-    for slot in _one_slot_a_block(study.slots.filter(reschedules=None).select_related("object")):
+    slots = study.slots.filter(reschedules=None).select_related("object")
+    for slot in slots.order_by("block", "position").distinct("block"):
         start = {"object": slot.object.name, "belt_speed": slot.belt_speed, "bin": slot.bin, "seed": slot.seed}
         found.setdefault(slot.condition_id, []).append(start)
     return found
@@ -59,12 +60,4 @@ def _starts(study: Study) -> dict[int, list[Start]]:
 def _blocks_run(study: Study) -> dict[int, int]:
     """Blocks of each condition of which a trial is confirmed."""
     run = study.slots.filter(trials__status=Trial.Status.CONFIRMED).order_by()
-    pairs = run.values_list("condition_id", "block").distinct()
-    counts: dict[int, int] = {}
-    for condition_id, _ in pairs:
-        counts[condition_id] = counts.get(condition_id, 0) + 1
-    return counts
-
-
-def _one_slot_a_block(slots: Iterable[TrialSlot]) -> list[TrialSlot]:
-    return list({slot.block: slot for slot in sorted(slots, key=lambda s: (s.block, s.position))}.values())
+    return dict(run.values_list("condition_id").annotate(Count("block", distinct=True)))

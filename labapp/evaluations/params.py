@@ -1,11 +1,12 @@
 """What an evaluation is asked for; validated when made, an error names the field."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from labapp.options import require, seed_within, within
 
 Amount = Literal["run", "planned", "each"]
+AMOUNTS: tuple[Amount, ...] = get_args(Amount)
 MAX_ROLLOUTS = 1000
 
 
@@ -24,9 +25,8 @@ class EvaluateOptions:
     image_size: int = 128
 
     def __post_init__(self) -> None:
-        amounts = ("run", "planned", "each")
         require(
-            (self.amount in amounts, "amount", f"must be one of {', '.join(amounts)}, got {self.amount}"),
+            (self.amount in AMOUNTS, "amount", f"must be one of {', '.join(AMOUNTS)}, got {self.amount}"),
             within("rollouts", self.rollouts, 1, MAX_ROLLOUTS),
             seed_within(self.seed),
             within("image_size", self.image_size, 16, 640, " pixels"),

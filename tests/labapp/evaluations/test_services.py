@@ -118,7 +118,7 @@ def test_the_command_gets_codes_of_its_own_and_the_conditions(lab, world, tmp_pa
     for arm in lab.study.arms.select_related("policy"):
         assert arm.policy.name not in text and arm.code not in text
     values = json.loads(text)
-    (tmp_path / "world.json").exists()
+    assert json.loads((tmp_path / "world.json").read_text()) == world.parameters
     known = {"box", "can", "carton"}
     assert {name for c in values["conditions"] for name in c["objects"]} <= known
 
