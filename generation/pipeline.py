@@ -19,12 +19,12 @@ from typing import Any
 from generation.blocks import Outcome
 from generation.config import GenerateConfig
 from generation.filtering import Funnel
+from generation.folder import claim, load_world
 from generation.pool import Jobs, open_jobs, worker_count
 from generation.worker import ShardOrder
-from robots.cell.world import WorldParameters
-from robots.config import load_config, save_config, to_json, write_json
+from robots.config import write_json
 from robots.episodes.merge import merge_episodes
-from robots.errors import ConfigError, DataError
+from robots.errors import DataError
 from robots.progress import Progress
 
 JUDGE_YIELD_AFTER = 200  # attempts
@@ -43,7 +43,7 @@ def generate(config: GenerateConfig, out: Path, progress: Progress) -> dict[str,
     """
     began = time.monotonic()
     world = load_world(config.world)
-    _claim(out, config, world)
+    claim(out, config, world, INDIFFERENT)
     if not (out / "episodes").exists():
         (out / "shards").mkdir(parents=True, exist_ok=True)
         try:
@@ -58,30 +58,6 @@ def generate(config: GenerateConfig, out: Path, progress: Progress) -> dict[str,
     for scratch in ("shards", "attempts"):
         shutil.rmtree(out / scratch, ignore_errors=True)
     return _result(config, out, time.monotonic() - began)
-
-
-def load_world(path: Path) -> WorldParameters:
-    """World parameters from a file; raises ConfigError naming the field `world`."""
-    try:
-        return WorldParameters.from_json(path.read_text())
-    except OSError as error:
-        raise ConfigError(f"cannot read {path}: {error.strerror}", "world") from error
-    except ValueError as error:
-        raise ConfigError(f"{path} is no world: {error}", "world") from error
-
-
-def _claim(out: Path, config: GenerateConfig, world: WorldParameters) -> None:
-    """Save configuration and world, or check that the folder's are the same."""
-    path = out / "config.json"
-    if (out / "world.json").exists() and load_world(out / "world.json") != world:
-        raise ConfigError(f"{out} was begun with another world; choose another folder", "world")
-    if path.exists():
-        ours, theirs = to_json(config), to_json(load_config(GenerateConfig, path))
-        for name in ours:
-            if name not in INDIFFERENT and ours[name] != theirs[name]:
-                raise ConfigError(f"{out} was begun with {theirs[name]!r}; choose another folder", name)
-    save_config(config, path)
-    write_json(out / "world.json", json.loads(world.to_json()))
 
 
 def _result(config: GenerateConfig, out: Path, seconds: float) -> dict[str, Any]:

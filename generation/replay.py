@@ -9,9 +9,9 @@ import numpy as np
 from generation.attempts import Sampling
 from generation.config import GenerateConfig
 from generation.filtering import TrajectoryJudge
+from generation.folder import load_world
 from generation.physics import CpuEngine, roll_out
 from generation.physics.scenes import start_of
-from generation.pipeline import load_world
 from robots.cell.bench import BENCH_CELL
 from robots.cell.description import STEPS_PER_TICK
 from robots.cell.initial import InitialState

@@ -11,14 +11,14 @@ from generation.evaluation.config import EvaluateConfig, PolicyConfig
 from generation.evaluation.evaluator import Evaluator
 from generation.evaluation.served import served
 from generation.evaluation.starts import RolloutOrder, rollout_orders
+from generation.folder import claim, load_world
 from generation.physics import CpuEngine
-from generation.pipeline import load_world
 from generation.rendering import MujocoRenderer
 from robots.cell.bench import BENCH_CELL
 from robots.cell.description import STEPS_PER_TICK
 from robots.cell.scene import Scene
 from robots.cell.world import WorldParameters
-from robots.config import load_config, save_config, to_json, write_json
+from robots.config import load_config, to_json, write_json
 from robots.errors import ConfigError, DataError
 from robots.progress import Progress, StopRequestedError
 
@@ -38,7 +38,8 @@ def evaluate(config: EvaluateConfig, out: Path, progress: Progress) -> dict[str,
     """
     began = time.monotonic()
     world = load_world(config.world)
-    _claim(out, config, world)
+    _check_names(out, config)
+    claim(out, config, world, PLACES)
     run = _Run(config, world, out, progress)
     rows = [row for policy in config.policies for row in run.policy(policy)]
     write_json(out / "result.json", {"rollouts": rows})
@@ -119,17 +120,8 @@ def _totals(rows: Sequence[Row]) -> dict[str, int]:
     }
 
 
-def _claim(out: Path, config: EvaluateConfig, world: WorldParameters) -> None:
-    """Save configuration and world, or check that the folder's are the same."""
-    path = out / "config.json"
-    if (out / "world.json").exists() and load_world(out / "world.json") != world:
-        raise ConfigError(f"{out} was begun in another world; choose another folder", "world")
-    if path.exists():
-        ours, theirs = to_json(config), to_json(load_config(EvaluateConfig, path))
-        for name in ours:
-            if name not in PLACES and ours[name] != theirs[name]:
-                raise ConfigError(f"{out} was begun with {theirs[name]!r}; choose another folder", name)
-        if [p["name"] for p in ours["policies"]] != [p["name"] for p in theirs["policies"]]:
-            raise ConfigError(f"{out} was begun with other policies; choose another folder", "policies")
-    save_config(config, path)
-    write_json(out / "world.json", json.loads(world.to_json()))
+def _check_names(out: Path, config: EvaluateConfig) -> None:
+    """Rows are kept by the policies' names: a folder holds the same ones, in the same order."""
+    path, names = out / "config.json", [policy.name for policy in config.policies]
+    if path.exists() and names != [policy.name for policy in load_config(EvaluateConfig, path).policies]:
+        raise ConfigError(f"{out} was begun with other policies; choose another folder", "policies")

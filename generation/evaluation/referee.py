@@ -6,13 +6,12 @@ import mujoco
 import numpy as np
 
 from generation.arrays import Array
+from robots.agent.rollout import REFEREE_EVERY_TICKS
 from robots.cell.description import CONTROL_HZ
 from robots.cell.initial import InitialState
 from robots.cell.judging import TrialJudge, Verdict
 from robots.cell.sample import SceneSample
 from robots.cell.scene import Scene
-
-LOOK_EVERY_TICKS = 5  # the agent asks the referee so often whether a trial is over
 
 
 class Referee:
@@ -31,7 +30,7 @@ class Referee:
     @property
     def is_over(self) -> bool:
         """Whether the rollout ends here; like the agent, the referee is asked at every fifth tick only."""
-        return self.ticks % LOOK_EVERY_TICKS == 1 and self._judge.is_over
+        return self.ticks % REFEREE_EVERY_TICKS == 1 and self._judge.is_over
 
     def watch(self, states: Array) -> bool:
         """Look at integration states (K, ns) of the next K ticks; stops, and says True, once the rollout is over."""

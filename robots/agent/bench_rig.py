@@ -7,13 +7,12 @@ from numpy.typing import NDArray
 
 from robots.agent.protocol import Proposal, TrialStart
 from robots.agent.rig import Image, Observation, RigStoppedError
+from robots.agent.rollout import REFEREE_EVERY_TICKS
 from robots.cell.initial import InitialState, trial_initial_state
 from robots.drivers.bench import BenchCell
 from robots.drivers.protocols import EmergencyStopError
 
 logger = logging.getLogger(__name__)
-
-REFEREE_EVERY_TICKS = 5
 
 
 class BenchRig:

@@ -16,6 +16,7 @@ from robots.agent.rig import Image, Observation, Rig
 CONTROL_HZ = 50
 REPLAN_TICKS = 12
 HISTORY = 20
+REFEREE_EVERY_TICKS = 5
 
 Chunk = tuple[NDArray[np.float32], float]
 
