@@ -19,8 +19,9 @@ from django.db.models import (
     Variance,
     When,
 )
-from django.db.models.functions import Cast, Coalesce, Concat, Extract, NullIf, Round
+from django.db.models.functions import Cast, Coalesce, Concat, Extract, Round
 
+from labapp.results.tallies import BLOCK, OPERATOR
 from labapp.statistics import cautions
 from labapp.statistics.counts import Count as Successes
 from labapp.studies.models import Trial
@@ -28,8 +29,6 @@ from labapp.studies.models import Trial
 STRATUM = ("arm_id", "condition_id")
 SUCCESS = Case(When(is_success=True, then=1.0), default=0.0, output_field=FloatField())
 TIME = Extract("started_at", "epoch", output_field=FloatField())
-OPERATOR = Coalesce(NullIf("operator_label", Value("")), "operator__username")
-BLOCK = Coalesce(NullIf("block_label", Value("")), Cast("slot__block", CharField()))
 
 
 def find_cautions(trials: QuerySet[Trial]) -> tuple[str, ...]:

@@ -1,8 +1,6 @@
 """Downloads: the success table and the trials behind it, with the names that the viewer may see."""
 
-import csv
 from collections.abc import Iterable, Iterator
-from io import StringIO
 from itertools import chain, islice
 from typing import IO, Any
 
@@ -13,6 +11,7 @@ from frontend.dashboards.filters import Filters
 from frontend.figures.data import LookPath
 from labapp.results.tallies import selected_trials
 from labapp.studies.arms import Arm, study_arms
+from labapp.studies.export import csv_lines as table_csv_lines
 from labapp.studies.models import Study, Trial
 
 LOOKS_COLUMNS = (
@@ -24,7 +23,6 @@ TYPES = {
     "is_shifted": "bool", "block": "int64", "success": "bool", "duration_s": "float64", "latency_ms": "float64",
     "is_automatic": "bool", "is_simulated": "bool",
 }  # fmt: skip
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 # Column of the file -> where the trial has it. The first three columns and is_simulated are added per row.
 TRIAL_COLUMNS = {
@@ -47,24 +45,16 @@ TRIAL_COLUMNS = {
 
 
 def csv_lines(header: Iterable[str], rows: Iterable[Iterable[Any]]) -> Iterator[str]:
-    """Lines of a CSV file, one at a time."""
-    buffer = StringIO()
-    writer = csv.writer(buffer)
-    for row in chain([header], rows):
-        writer.writerow([plain(value) for value in row])
-        yield buffer.getvalue()
-        buffer.seek(0)
-        buffer.truncate()
+    """Lines of a CSV file whose values the command line reads back."""
+    return table_csv_lines([plain(value) for value in row] for row in chain([header], rows))
 
 
 def plain(value: Any) -> Any:
-    """A value as the command line reads it back; a text that a spreadsheet would run gets a leading quote."""
+    """A value as the command line reads it back."""
     if value is None:
         return ""
     if isinstance(value, bool):
         return int(value)
-    if isinstance(value, str) and value.startswith(FORMULA_STARTS):
-        return f"'{value}"
     return value.isoformat() if hasattr(value, "isoformat") else value
 
 

@@ -5,7 +5,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from urllib.parse import urlencode
 
+from django.urls import reverse
+
 from labapp.studies.arms import Arm
+from labapp.studies.models import Study
 
 
 @dataclass(frozen=True)
@@ -14,6 +17,10 @@ class TrialLinks:
 
     base: str
     until: datetime | None = None
+
+    @classmethod
+    def of(cls, study: Study, until: datetime | None) -> "TrialLinks":
+        return cls(reverse("studies:trials", args=[study.slug]), until)
 
     def to(self, arms: Sequence[Arm], conditions: Sequence[str], **more: str) -> str:
         """The scored trials of these arms in these conditions (slugs), further filters by name."""

@@ -10,16 +10,16 @@ from itertools import combinations
 from django.contrib.postgres.aggregates import StringAgg
 from django.db import connection
 from django.db.models import Case, CharField, QuerySet, Value, When
-from django.db.models.functions import Cast, Coalesce, Concat, NullIf
+from django.db.models.functions import Cast, Concat
 
 from frontend.dashboards.content import PairedLine
+from labapp.results.tallies import BLOCK
 from labapp.statistics.counts import alpha_of
 from labapp.statistics.paired import Paired, paired
 from labapp.statistics.wording import capitalised, detectable_effect, level, p_value, percent, points
 from labapp.studies.arms import Arm
 from labapp.studies.models import Study, Trial
 
-BLOCK = Coalesce(NullIf("block_label", Value("")), Cast("slot__block", CharField()))
 OUTCOME = Concat(
     Cast("arm_id", CharField()), Value(":"), Case(When(is_success=True, then=Value("1")), default=Value("0"))
 )

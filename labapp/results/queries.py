@@ -85,7 +85,7 @@ def study_content(study: Study, user: User, filters: Filters) -> Content:
     conditions = [c for c in every_condition if not filters.conditions or c.slug in filters.conditions]
     columns = analysis.table_groups(conditions)
     is_simulated = study.is_simulated or bool(study.cell and study.cell.is_simulated)
-    links, slugs = TrialLinks(trials_href(study), filters.until), [c.slug for c in conditions]
+    links, slugs = TrialLinks.of(study, filters.until), [c.slug for c in conditions]
     effect_fields = _effects(arms, conditions, tally, filters.confidence, links, with_names)
     times = time_groups(trials)
     pairs, letters, test = analysis.comparisons(arms, conditions, tally, filters.confidence, links)
@@ -146,11 +146,6 @@ def study_sensitivity(study: Study, user: User, filters: Filters) -> tuple[str, 
         return ()
     arms = [arm for arm in study_arms(study, with_names=True) if not filters.arms or arm.code in filters.arms]
     return second.model_sentences(find_design(arms), selected_trials(study, filters), filters.confidence)
-
-
-def trials_href(study: Study) -> str:
-    """Address of the study's trials list."""
-    return f"/studies/{study.slug}/trials/"
 
 
 def _effects(

@@ -5,13 +5,14 @@ from functools import lru_cache
 from itertools import combinations
 
 import numpy as np
-from django.db.models import CharField, QuerySet, Value
-from django.db.models.functions import Cast, Coalesce, NullIf
+from django.db.models import QuerySet, Value
+from django.db.models.functions import Coalesce
 
 from frontend.dashboards.content import PosteriorLine, ProgressLine
 from labapp.results.analysis import ConditionGroup, Tally, furthest_stages, summary_groups
 from labapp.results.effects import design_table
 from labapp.results.links import TrialLinks
+from labapp.results.tallies import BLOCK, OPERATOR
 from labapp.statistics.commands import SEED
 from labapp.statistics.counts import Count
 from labapp.statistics.graded import Graded, compare_stage_counts
@@ -24,8 +25,6 @@ from labapp.studies.factors import Design, effect_labels
 from labapp.studies.models import Condition, Trial
 
 LARGEST_MODEL = 20_000  # trials; more are for the command line, from the exported rows
-OPERATOR = Coalesce(NullIf("operator_label", Value("")), "operator__username", Value(""))
-BLOCK = Coalesce(NullIf("block_label", Value("")), Cast("slot__block", CharField()), Value(""))
 
 
 def posterior_lines(
@@ -85,7 +84,8 @@ def model_sentences(design: Design | None, trials: QuerySet[Trial], confidence: 
         for cell in design.cells
         for arm in cell
     }
-    scored = trials.filter(status=Trial.Status.CONFIRMED, arm__in=list(high)).annotate(who=OPERATOR, in_block=BLOCK)
+    named = {"who": Coalesce(OPERATOR, Value("")), "in_block": Coalesce(BLOCK, Value(""))}
+    scored = trials.filter(status=Trial.Status.CONFIRMED, arm__in=list(high)).annotate(**named)
     columns = ("arm_id", "is_success", "condition__slug", "who", "in_block")
     rows = list(scored.order_by("started_at", "pk").values_list(*columns)[: LARGEST_MODEL + 1])
     if len(rows) > LARGEST_MODEL:

@@ -14,6 +14,7 @@ from labapp.accounts.roles import has_role
 from labapp.evaluations.models import Evaluation, SimulatedRollout
 from labapp.evaluations.selectors import latest_of, policies_of, rollouts_of, under_way
 from labapp.results.analysis import ConditionGroup, Tally, summary_groups, table_groups
+from labapp.results.links import TrialLinks
 from labapp.results.tallies import OutcomeGroup
 from labapp.statistics.counts import Count
 from labapp.statistics.differences import newcombe_bounds
@@ -49,8 +50,9 @@ def simulated_card(
     groups = summary_groups(conditions)
     together = [group.condition_ids for group in groups]
     singles = [g for g in table_groups(conditions) if len(g.slugs) == 1 and g.condition_ids not in together]
+    links = TrialLinks.of(study, filters.until)
     lines = [
-        _line(arm, group, simulated, real, study, evaluation, filters) for group in (*groups, *singles) for arm in arms
+        _line(arm, group, simulated, real, links, evaluation, filters) for group in (*groups, *singles) for arm in arms
     ]
     return SimulatedCard(
         about=_about(evaluation),
@@ -130,17 +132,16 @@ def _line(
     group: ConditionGroup,
     simulated: Tally,
     real: Tally,
-    study: Study,
+    links: TrialLinks,
     evaluation: Evaluation,
     filters: Filters,
 ) -> BesideLine:
     counts = [tally.count([arm.id], group.condition_ids) for tally in (simulated, real)]
     pair = RatePair(*(_point(arm, group, count, filters.confidence) for count in counts))
     which = "condition" if len(group.slugs) == 1 else "conditions"
-    place = {which: ",".join(group.slugs)}
-    rollouts = f"{reverse('evaluations:rollouts', args=[evaluation.pk])}?{_query({'policy': arm.code} | place)}"
-    trials = f"/studies/{study.slug}/trials/?{_query({'arm': arm.code} | place | {'status': 'confirmed'})}"
-    return BesideLine(pair, rollouts, trials, *_difference(*counts, filters.confidence))
+    query = urlencode({"policy": arm.code, which: ",".join(group.slugs)}, safe=",")
+    rollouts = f"{reverse('evaluations:rollouts', args=[evaluation.pk])}?{query}"
+    return BesideLine(pair, rollouts, links.to([arm], group.slugs), *_difference(*counts, filters.confidence))
 
 
 def _point(arm: Arm, group: ConditionGroup, count: Count, confidence: float) -> RatePoint:
@@ -221,7 +222,3 @@ def _mixes_differ(arm_ids: Sequence[int], group: ConditionGroup, simulated: Tall
 def _about(evaluation: Evaluation) -> str:
     world = evaluation.world
     return f"{evaluation} in {world} ({world.grounding})"
-
-
-def _query(parts: dict[str, str]) -> str:
-    return urlencode(parts, safe=",")

@@ -4,13 +4,16 @@ import hashlib
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from django.db.models import Count, F, Q, QuerySet, Sum
-from django.db.models.functions import Floor
+from django.db.models import CharField, Count, F, Q, QuerySet, Sum, Value
+from django.db.models.functions import Cast, Coalesce, Floor, NullIf
 
 from frontend.dashboards.filters import Filters
 from labapp.studies.models import Study, Trial
 
 TIME_STEP_S = 0.5
+# As an import named them, else as the trial was run here.
+OPERATOR = Coalesce(NullIf("operator_label", Value("")), "operator__username")
+BLOCK = Coalesce(NullIf("block_label", Value("")), Cast("slot__block", CharField()))
 
 
 class OutcomeGroup(NamedTuple):

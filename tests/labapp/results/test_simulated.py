@@ -111,6 +111,17 @@ def test_an_evaluation_that_was_finished_later_is_left_out_of_an_earlier_view(st
     assert card(study, pi, until=evaluated.ready_at - timezone.timedelta(hours=1)).missing
 
 
+def test_a_limit_in_time_holds_for_the_trials_that_a_rate_opens(study, evaluated, pi, browser_of):
+    until = evaluated.ready_at + timezone.timedelta(hours=1)
+    late = study.trials.filter(status="confirmed").first()
+    late.confirmed_at = until + timezone.timedelta(days=1)
+    late.save()
+    lines = [line for line in card(study, pi, until=until).lines if line.pair.real.group == "all"]
+    counts = [browser_of(pi).get(line.real_href).context["page"].paginator.count for line in lines]
+    assert counts == [line.pair.real.trials for line in lines]
+    assert sum(counts) == study.trials.filter(status="confirmed").count() - 1
+
+
 def test_a_new_evaluation_is_a_new_version_of_the_data(study, evaluated, pi):
     before = study_content(study, pi, Filters()).data_version
     finished(study, evaluated.world, SUCCESSES, amount="each", rollouts=10)
