@@ -16,10 +16,9 @@ from labapp.accounts.models import User
 from labapp.cells.models import Agent
 from labapp.studies.browser.blinding import check_text
 from labapp.studies.models import FailureMode, OperatorSession, Stage, Study, Trial, TrialRevision, TrialSlot
-from labapp.studies.selectors import session_is_over, slot_next, trial_running_at, trial_unfinished
+from labapp.studies.selectors import UNFINISHED, session_is_over, slot_next, trial_running_at, trial_unfinished
 
 UNDO_WINDOW = timedelta(seconds=10)
-UNSCORED = (Trial.Status.RUNNING, Trial.Status.PROPOSED)
 SCORED = (Trial.Status.CONFIRMED,)
 SLOT_FACTS = ("slot__arm", "slot__condition", "slot__object")
 OUTCOME_FIELDS = ("status", "is_success", "furthest_stage", "failure_mode", "note", "invalid_reason")
@@ -134,7 +133,7 @@ def trial_confirm(*, trial: Trial, outcome: Outcome, version: int, actor: User |
         version,
         TrialRevision.Kind.CONFIRMED,
         values,
-        allowed=UNSCORED,
+        allowed=UNFINISHED,
         actor=actor,
         confirmed_at=now,
         ended_at=trial.ended_at or now,
@@ -198,7 +197,7 @@ def trial_invalidate(*, trial: Trial, reason: str, version: int, actor: User | N
         version,
         TrialRevision.Kind.INVALIDATED,
         values,
-        allowed=UNSCORED + SCORED,
+        allowed=UNFINISHED + SCORED,
         actor=actor,
         reason=reason,
         ended_at=trial.ended_at or now,

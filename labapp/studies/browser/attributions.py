@@ -5,7 +5,6 @@ import re
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.db import transaction
 
 from labapp import storage
 from labapp.accounts.models import User
@@ -32,20 +31,19 @@ def attribution_attach(
     given.check_within(trial.duration_s)
     content = values.to_parquet(given)
     stored = storage.put_bytes(content, _key(trial, name, content), content_type="application/vnd.apache.parquet")
-    with transaction.atomic():
-        row, _ = TrialAttribution.objects.update_or_create(
-            trial=trial,
-            name=name,
-            defaults={
-                "kind": given.kind,
-                "components": list(given.components),
-                "object_key": stored.key,
-                "sha256": stored.sha256,
-                "row_count": len(given.times_s),
-                "author": author,
-                "agent": agent,
-            },
-        )
+    row, _ = TrialAttribution.objects.update_or_create(
+        trial=trial,
+        name=name,
+        defaults={
+            "kind": given.kind,
+            "components": list(given.components),
+            "object_key": stored.key,
+            "sha256": stored.sha256,
+            "row_count": len(given.times_s),
+            "author": author,
+            "agent": agent,
+        },
+    )
     return row
 
 

@@ -5,7 +5,7 @@ from typing import Any
 from django.db.models import Model, QuerySet
 
 from labapp.studies.models import Trial
-from labapp.studies.trials import UNSCORED
+from labapp.studies.selectors import UNFINISHED
 
 WORDS = {
     "accepted": "accepted by the robot",
@@ -44,7 +44,7 @@ def trial_events(trial: Trial) -> list[dict[str, Any]]:
 def visible_events(trial: Trial) -> QuerySet[Model]:
     """Without the stages until the trial is scored: they are the referee's view, and the operator scores first."""
     events = trial.agent_events.order_by("sequence")
-    return events.exclude(kind="stage") if trial.status in UNSCORED else events
+    return events.exclude(kind="stage") if trial.status in UNFINISHED else events
 
 
 def stage_of(kind: str, payload: dict[str, Any]) -> str:
