@@ -28,9 +28,11 @@ def test_the_published_design_has_its_known_power() -> None:
     assert power.main_b == pytest.approx(0.39, abs=0.005)
 
 
-def test_the_pages_interval_has_that_power_within_two_points() -> None:
-    formula, simulated = factorial_power(PAPER, 50), factorial_power(PAPER, 50, method="simulated")
-    assert simulated[1:] == pytest.approx(formula[1:], abs=0.02)
+def test_the_pages_test_has_a_little_less_than_that_power() -> None:
+    """It keeps its level where Wald's does not: that costs two points at 50 trials a cell."""
+    simulated = factorial_power(PAPER, 50, method="simulated")
+    assert simulated.main_a == pytest.approx(0.842, abs=0.005)
+    assert simulated.main_b == pytest.approx(0.371, abs=0.005)
 
 
 def test_no_effect_is_found_at_the_level() -> None:

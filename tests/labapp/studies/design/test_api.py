@@ -31,7 +31,7 @@ def test_the_plan_of_a_draft_is_declared_and_answers_with_its_power(client, draf
         ({"primary": ["A1:B2"]}, "analysis_plan"),
         ({"primary": "all"}, "primary"),
         ({"colour": "red"}, "colour"),
-        ({"margins": ["ten"]}, "analysis_plan"),
+        ({"margins": ["ten"]}, "margins"),
     ],
 )
 def test_an_impossible_plan_names_its_field(client, draft, plan, field):
