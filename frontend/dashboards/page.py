@@ -12,6 +12,7 @@ from frontend.dashboards.parts import (
     card,
     comparisons_table,
     declared_list,
+    differing_pairs,
     effects_list,
     empty,
     export_links,
@@ -22,6 +23,7 @@ from frontend.dashboards.parts import (
     progress_table,
     success_table,
 )
+from frontend.dashboards.sections import Part, sections
 from frontend.dashboards.simulated import simulated_cards
 
 POSTERIOR_NOTE = (
@@ -39,19 +41,29 @@ def page_body(content: Content, filters: Filters, theme: str) -> list[Any]:
     head = [*_notices(content, filters), _summary(content, filters)]
     if not content.counts.confirmed:
         return [*head, *looks_cards(content.looks, theme), _empty(content, filters)]
-    percent = f"{100 * filters.confidence:g} % Wilson intervals"
+    return [*head, *sections(_parts(content, filters, theme))]
+
+
+def _parts(content: Content, filters: Filters, theme: str) -> list[Part]:
+    """The page's story: how often arms succeed, why, who differs, what simulation said, how trials end."""
+    compared = [*_comparisons(content, filters), *_margins(content), *_paired(content)]
+    simulated = simulated_cards(content.simulated, filters.confidence, theme)
     return [
-        *head,
+        Part("success", "Success", _success(content, filters, theme)),
+        Part("effects", "Effects", [*_primary(content), *_effects(content, theme)]),
+        Part("stopping", "Looks", looks_cards(content.looks, theme)),
+        Part("comparisons", "Comparisons", compared),
+        Part("beside", "Simulated beside real", simulated),
+        Part("endings", "How trials end", [_how_trials_end(content, theme)]),
+    ]
+
+
+def _success(content: Content, filters: Filters, theme: str) -> list[Any]:
+    percent = f"{100 * filters.confidence:g} % Wilson intervals"
+    figure = graph("success-bars", draw("success-bars", content, theme))
+    return [
         card("Success by arm and condition", success_table(content), percent),
-        card("Success", graph("success-bars", draw("success-bars", content, theme)), percent),
-        *looks_cards(content.looks, theme),
-        *_primary(content),
-        *_effects(content, theme),
-        *_comparisons(content),
-        *_margins(content),
-        *_paired(content),
-        *simulated_cards(content.simulated, filters.confidence, theme),
-        html.Div([*_interaction(content, theme), *_how_trials_end(content, theme)], className="grid wide-cells"),
+        card("Success", figure, percent),
     ]
 
 
@@ -59,8 +71,14 @@ def _effects(content: Content, theme: str) -> list[Any]:
     if content.effects_missing:
         return [card("Main effects and interaction", html.P(content.effects_missing, className="soft"))]
     forest = graph("effects-forest", draw("effects-forest", content, theme))
-    inside = [forest, effects_list(content.effects), *_posterior(content)]
+    figures = html.Div([forest, _interaction(content, theme)], className="effects-figures")
+    inside = [figures, effects_list(content.effects), *_posterior(content)]
     return [card("Main effects and interaction", inside, "in points, averaged over conditions")]
+
+
+def _interaction(content: Content, theme: str) -> html.Div:
+    figure = graph("interaction-plot", draw("interaction-plot", content, theme))
+    return html.Div([figure, html.P("Parallel lines: no interaction.", className="faint small")])
 
 
 def _posterior(content: Content) -> list[Any]:
@@ -79,13 +97,14 @@ def _progress(content: Content) -> list[Any]:
     return [html.Details([summary, progress_table(content.progress), html.P(PROGRESS_NOTE, className="faint small")])]
 
 
-def _comparisons(content: Content) -> list[Any]:
+def _comparisons(content: Content, filters: Filters) -> list[Any]:
     if not content.comparisons:
         return []
     note = f"{content.comparison_test} tests, Holm-adjusted; arms that share a letter: no difference shown"
     more = html.P(content.comparison_note, className="faint small")
     table = html.Details([html.Summary("All pairs"), comparisons_table(content.comparisons), more])
-    return [card("Arms compared", table, note)]
+    found = html.P(differing_pairs(content.comparisons, 1 - filters.confidence))
+    return [card("Arms compared", html.Div([found, table], className="stack"), note)]
 
 
 def _primary(content: Content) -> list[Any]:
@@ -109,22 +128,18 @@ def _paired(content: Content) -> list[Any]:
     return [card("Arms compared in pairs", paired_table(content.paired), note)]
 
 
-def _interaction(content: Content, theme: str) -> list[Any]:
-    if content.effects_missing:
-        return []
-    figure = draw("interaction-plot", content, theme)
-    return [card("Interaction", graph("interaction-plot", figure), "parallel lines: no interaction")]
+def _how_trials_end(content: Content, theme: str) -> html.Div:
+    """Imported trials often carry neither stages nor times: then there is no card of them."""
 
-
-def _how_trials_end(content: Content, theme: str) -> list[Any]:
     def shown(name: str) -> Any:
         return graph(name, draw(name, content, theme))
 
-    return [
-        card("Failure modes", shown("failure-modes")),
-        card("Stages reached", [shown("stage-funnel"), *_progress(content)]),
-        card("Time to success", shown("time-to-success")),
-    ]
+    cards = [card("Failure modes", shown("failure-modes"))]
+    if content.stages:
+        cards.append(card("Stages reached", [shown("stage-funnel"), *_progress(content)]))
+    if any(any(curve.share) for curve in content.times):
+        cards.append(card("Time to success", shown("time-to-success")))
+    return html.Div(cards, className="grid wide-cells ends")
 
 
 def _notices(content: Content, filters: Filters) -> list[Any]:

@@ -18,6 +18,7 @@ from frontend.dashboards.content import (
     Row,
 )
 
+MOST_NAMED = 4  # pairs of arms in a sentence
 HEADS = ("points", "interval", "adjusted p", "more trials per arm")
 GRAPH_CONFIG = {"displaylogo": False, "modeBarButtonsToRemove": ["toImage"], "responsive": True}
 SAVED_AS = ("svg", "png")
@@ -79,6 +80,24 @@ def comparisons_table(lines: Sequence[ComparisonLine]) -> html.Div:
 
     head = html.Tr([html.Th("Pair"), *[html.Th(h, className="number") for h in HEADS]])
     return html.Div(html.Table([html.Thead(head), html.Tbody([row(line) for line in lines])]), className="table-scroll")
+
+
+def differing_pairs(lines: Sequence[ComparisonLine], alpha: float) -> str:
+    """How many pairs are shown to differ at this level and which, in a sentence; the table's letters say the same."""
+    tested = [line for line in lines if line.points is not None and line.adjusted_p is not None]
+    shown = [line for line in tested if line.adjusted_p < alpha]
+    if not shown:
+        return "No pair of arms is shown to differ."
+    each = "; ".join(f"{_above(line)}, {abs(line.points):.1f} points" for line in shown[:MOST_NAMED])
+    more = f"; and {len(shown) - MOST_NAMED} more" if len(shown) > MOST_NAMED else ""
+    if len(tested) == 1:
+        return f"The two arms differ: {each}."
+    return f"{len(shown)} of {len(tested)} pairs {'differs' if len(shown) == 1 else 'differ'}: {each}{more}."
+
+
+def _above(line: ComparisonLine) -> str:
+    first, second = (line.first, line.second) if line.points > 0 else (line.second, line.first)
+    return f"{first} above {second}"
 
 
 def paired_table(lines: Sequence[PairedLine]) -> html.Div:

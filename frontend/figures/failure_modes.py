@@ -31,6 +31,7 @@ def failure_modes(arms: Sequence[ModeCounts], *, theme_name: str = "light") -> g
                 hovertemplate="%{y}: %{fullData.name} in %{customdata[0]} of %{customdata[1]}<extra></extra>",
             )
         )
+    figure.update_layout(legend={"traceorder": "normal"})  # as the bars run; stacked ones would turn it round
     figure.update_xaxes(tickformat=".0%", title="share of trials", rangemode="tozero")
     figure.update_yaxes(autorange="reversed", type="category", showgrid=False)
     return figure
