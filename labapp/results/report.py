@@ -14,6 +14,7 @@ from labapp.results.tables import html_table
 from labapp.studies.arms import Arm, study_arms
 from labapp.studies.design.selectors import plan_in_words
 from labapp.studies.deviations import study_deviations
+from labapp.studies.importing.source import import_of
 from labapp.studies.models import Study
 
 # What a plan says of single arms: with codes for names it would tell the codes apart.
@@ -34,6 +35,7 @@ def report_html(
     context = {
         "study": study,
         "content": content,
+        "imported": import_of(study),
         "question": study.question if content.shows_names else "",
         "confidence": f"{100 * filters.confidence:g}",
         "filters": format_filters(filters) or "none",

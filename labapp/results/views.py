@@ -23,6 +23,7 @@ from labapp.results.mount import call_wsgi
 from labapp.results.queries import study_content, study_sensitivity
 from labapp.results.report import report_html
 from labapp.results.tallies import selected_trials
+from labapp.studies.importing.source import import_of
 from labapp.studies.models import Study, Trial
 from labapp.studies.selectors import may_see_results, sees_names
 
@@ -32,7 +33,7 @@ from labapp.studies.selectors import may_see_results, sees_names
 def list_page(request: HttpRequest) -> HttpResponse:
     """Studies whose results this person may see."""
     confirmed = Count("trials", filter=Q(trials__status=Trial.Status.CONFIRMED))
-    studies = Study.objects.select_related("cell").annotate(confirmed=confirmed)
+    studies = Study.objects.select_related("cell").annotate(confirmed=confirmed).order_by("-created_at")
     visible = [study for study in studies if may_see_results(request.user, study)]
     return render(request, "results/list.html", {"studies": visible})
 
@@ -44,7 +45,8 @@ def study_page(request: HttpRequest, slug: str) -> HttpResponse:
     """A study's results: the site's frame around what Dash draws."""
     study = study_or_error_page(request.user, slug)
     fragment = call_wsgi(results_app().server, request).content.decode()
-    return render(request, "results/study.html", {"study": study, "dashboard": mark_safe(fragment)})
+    context = {"study": study, "imported": import_of(study), "dashboard": mark_safe(fragment)}
+    return render(request, "results/study.html", context)
 
 
 @require_http_methods(["GET", "POST"])

@@ -16,6 +16,13 @@ def source_facts(files: Sequence[TableFile], mapping: ImportMapping) -> dict[str
     return {"files": kept, "mapping": mapping.to_json()}
 
 
+def import_of(study: Study) -> StudyEvent | None:
+    """The event that brought an imported study here: files in its payload, with who and when."""
+    if not study.is_imported:
+        return None
+    return study.events.filter(kind=StudyEvent.Kind.IMPORTED).select_related("actor").first()
+
+
 def imported_before(files: Sequence[TableFile]) -> list[tuple[str, Study]]:
     """(name of the file now, study) for every file whose very bytes were imported already, oldest first."""
     found = []

@@ -129,3 +129,11 @@ def test_a_hundred_thousand_rows_are_read_and_stored(client):
     started = time.monotonic()
     assert client.post("/studies/elsewhere/undo-import/").status_code == 302
     assert Trial.objects.count() == 0 and time.monotonic() - started < 20
+
+
+def test_the_results_page_and_the_report_say_that_it_is_imported_and_from_which_file(study, client):
+    page = client.get(f"/results/{study.slug}/").content.decode()
+    assert ">imported</span>" in page and "past.csv" in page and f"/studies/{study.slug}/#source-title" in page
+    report = b"".join(client.get(f"/results/{study.slug}/report.html").streaming_content).decode()
+    assert ">imported</span>" in report and hashlib.sha256(BYTES).hexdigest() in report
+    assert ">imported</span>" in client.get("/results/").content.decode()
