@@ -28,13 +28,17 @@ def cells() -> QuerySet[Cell]:
         world_count=Count("worlds", distinct=True),
         object_count=Count("cell_objects", distinct=True),
         set_count=Count("demonstration_sets", distinct=True),
-    )
+    ).order_by("name")
 
 
 def worlds() -> QuerySet[World]:
-    return World.objects.select_related(
-        "cell", "created_by", "visual_calibration", "layout_calibration", "dynamics_calibration"
-    ).annotate(configuration_count=Count("configurations", distinct=True))
+    return (
+        World.objects.select_related(
+            "cell", "created_by", "visual_calibration", "layout_calibration", "dynamics_calibration"
+        )
+        .annotate(configuration_count=Count("configurations", distinct=True))
+        .order_by("cell__name", "name", "-version")
+    )
 
 
 def worlds_of(calibration: Calibration) -> QuerySet[World]:

@@ -45,8 +45,10 @@ def datasets() -> QuerySet[SimulatedDataset]:
 
 
 def configurations() -> QuerySet[GroundingConfiguration]:
-    return GroundingConfiguration.objects.select_related("world__cell", "behavior").annotate(
-        dataset_count=Count("datasets", distinct=True), policy_count=Count("policies", distinct=True)
+    return (
+        GroundingConfiguration.objects.select_related("world__cell", "behavior")
+        .annotate(dataset_count=Count("datasets", distinct=True), policy_count=Count("policies", distinct=True))
+        .order_by("name")
     )
 
 

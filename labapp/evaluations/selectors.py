@@ -28,9 +28,12 @@ class Row:
 
 
 def evaluations() -> QuerySet[Evaluation]:
-    return Evaluation.objects.select_related("study", "world__cell", "created_by", "run").annotate(
-        policy_count=Count("policies", distinct=True),
-        rollout_count=Count("policies__rollouts", distinct=True),
+    return (
+        Evaluation.objects.select_related("study", "world__cell", "created_by", "run")
+        .annotate(
+            policy_count=Count("policies", distinct=True), rollout_count=Count("policies__rollouts", distinct=True)
+        )
+        .order_by("-created_at", "-id")
     )
 
 

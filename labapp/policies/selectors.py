@@ -27,6 +27,7 @@ def policies() -> QuerySet[Policy]:
         Policy.objects.select_related("configuration", "created_by", "run")
         .prefetch_related("components__demonstration_set", "components__simulated_dataset__configuration__world__cell")
         .annotate(checkpoint_count=Count("checkpoints"), last_step=Max("checkpoints__step"))
+        .order_by("-created_at", "-id")
     )
 
 

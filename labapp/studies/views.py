@@ -38,11 +38,12 @@ TRIAL_ROWS = ("study", "slot__object", "arm", "condition", "operator")
 @require_safe
 @role_required(*EVERYONE)
 def study_list(request: HttpRequest) -> HttpResponse:
-    studies = Study.objects.select_related("cell").annotate(
+    counted = Study.objects.select_related("cell").annotate(
         arm_count=Count("arms", distinct=True),
         confirmed=Count("trials", filter=Q(trials__status=Trial.Status.CONFIRMED), distinct=True),
         planned=Count("slots", filter=Q(slots__reschedules=None), distinct=True),
     )
+    studies = counted.order_by("-created_at")
     return render(request, "studies/list.html", {"studies": studies})
 
 

@@ -114,6 +114,6 @@ async function paint(canvas, blob) {
 
 export function showRate(feed, element) {
   feed.addEventListener("rate", ({ detail }) => {
-    element.textContent = `${detail.rate.toFixed(0)} pictures a second · ${detail.dropped} dropped`;
+    element.textContent = `${detail.rate.toFixed(1)} pictures a second · ${detail.dropped} dropped`;
   });
 }

@@ -111,10 +111,20 @@ def item(mapping: dict[str, Any], key: str) -> Any:
 
 
 @register.filter
+def words(name: str) -> str:
+    """A name as people write it: ``furthest_stage`` as ``furthest stage``, ``head.focal_px`` as ``head focal px``."""
+    return name.replace("_", " ").replace(".", " ")
+
+
+@register.filter
 def parameter(value: Any) -> str:
-    """A number, or a vector of numbers, with as many digits as carry meaning; anything else as it is."""
-    if value is None or value == "":
+    """A number, or a vector of numbers, with as many digits as carry meaning; yes and no; anything else as it is."""
+    if value is None or value in ("", {}, []):
         return "—"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, dict):
+        return "; ".join(f"{words(name)} {parameter(part)}" for name, part in value.items())
     if isinstance(value, float):
         return f"{value:.5g}"
     if isinstance(value, list) and all(isinstance(entry, int | float) for entry in value):
