@@ -2,15 +2,25 @@
 
 Django's own ASGI handler enters the thread again for every middleware, there and back; under twenty operators that
 took longer than everything else together (``tests/benchmarks/bench_console.py``).
+
+It also keeps a request's database connection until the client has read the last byte. Connections are few and shared,
+and some clients stop reading: here the answer is finished first, whatever its length, and the connection given back.
 """
 
-from typing import Any
+from collections.abc import AsyncIterator
+from tempfile import SpooledTemporaryFile
+from typing import IO, Any
 
 import django
 from asgiref.sync import sync_to_async
 from django.core.handlers.asgi import ASGIHandler
-from django.http import HttpRequest
+from django.core.handlers.exception import response_for_exception
+from django.db import close_old_connections
+from django.http import HttpRequest, StreamingHttpResponse
 from django.http.response import HttpResponseBase
+
+CHUNK = 1 << 16
+LARGEST_IN_MEMORY = 1 << 20  # longer answers wait for their client on the disk
 
 
 class ThreadHandler(ASGIHandler):
@@ -18,7 +28,36 @@ class ThreadHandler(ASGIHandler):
         super().load_middleware(is_async=False)
 
     async def get_response_async(self, request: HttpRequest) -> HttpResponseBase:
-        return await sync_to_async(self.get_response, thread_sensitive=True)(request)
+        return await sync_to_async(self._respond, thread_sensitive=True)(request)
+
+    def _respond(self, request: HttpRequest) -> HttpResponseBase:
+        try:
+            return finished(request, self.get_response(request))
+        finally:
+            close_old_connections()
+
+
+def finished(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+    """A response that needs nothing any more to be sent; an error page where its rows end in an error."""
+    if not isinstance(response, StreamingHttpResponse) or response.is_async:
+        return response
+    file = SpooledTemporaryFile(max_size=LARGEST_IN_MEMORY)  # noqa: SIM115 - the response closes it once it is sent
+    response._resource_closers.append(file.close)
+    try:
+        for part in response.streaming_content:
+            file.write(part)
+    except Exception as error:
+        response.close()
+        return response_for_exception(request, error)
+    response.headers.setdefault("Content-Length", str(file.tell()))
+    file.seek(0)
+    response.streaming_content = parts(file)
+    return response
+
+
+async def parts(file: IO[bytes]) -> AsyncIterator[bytes]:
+    while part := await sync_to_async(file.read)(CHUNK):
+        yield part
 
 
 def http_application() -> Any:

@@ -1,11 +1,14 @@
-"""HTTP under ASGI: a request runs in one thread from the first middleware to the view."""
+"""HTTP under ASGI: a request runs in one thread, and needs no database any more once its answer is being sent."""
 
+import asyncio
 import threading
 from collections.abc import Iterator
 
 import httpx
 import pytest
-from django.http import HttpRequest, HttpResponse
+from django.db import connection, connections
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.test import override_settings
 from django.urls import path
 
@@ -27,7 +30,32 @@ def page(request: HttpRequest) -> HttpResponse:
     return HttpResponse("here")
 
 
-urlpatterns = [path("page/", page)]
+def row() -> str:
+    used.append(connections["default"])  # that of this thread
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 'row'")
+        return f"{cursor.fetchone()[0]}\n"
+
+
+def table(request: HttpRequest) -> HttpResponse:
+    return HttpResponse(row())
+
+
+def rows(request: HttpRequest) -> StreamingHttpResponse:
+    return StreamingHttpResponse(row() for _ in range(100))
+
+
+def torn(request: HttpRequest) -> StreamingHttpResponse:
+    return StreamingHttpResponse(1 / (2 - n) for n in range(100))
+
+
+def torn_page(request: HttpRequest) -> HttpResponse:
+    return HttpResponse("broken", status=500)
+
+
+used: list[BaseDatabaseWrapper] = []
+handler500 = torn_page
+urlpatterns = [path("page/", page), path("table/", table), path("rows/", rows), path("torn/", torn)]
 NOTING = f"{__name__}.noting"
 
 
@@ -39,10 +67,46 @@ def noted() -> Iterator[list[int]]:
         yield threads
 
 
-async def test_middleware_and_view_share_one_thread(noted):
-    transport = httpx.ASGITransport(app=http_application())
+async def fetched(address: str) -> httpx.Response:
+    transport = httpx.ASGITransport(app=http_application(), raise_app_exceptions=False)
     async with httpx.AsyncClient(transport=transport, base_url="http://testserver") as client:
-        answer = await client.get("/page/")
+        return await client.get(address)
+
+
+async def test_middleware_and_view_share_one_thread(noted):
+    answer = await fetched("/page/")
     assert answer.text == "here"
     assert len(noted) == 3 and len(set(noted)) == 1
     assert threading.get_ident() not in noted
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("address", ["/table/", "/rows/"])
+async def test_a_client_that_does_not_read_holds_no_connection(noted, address):
+    held: list[bool] = []
+
+    async def send(message: dict) -> None:
+        held.append(any(wrapper.connection is not None for wrapper in used))
+
+    body = iter([{"type": "http.request", "body": b""}])
+
+    async def receive() -> dict:
+        return next(body, None) or await asyncio.Future()
+
+    used.clear()
+    headers = [(b"host", b"testserver")]
+    scope = {"type": "http", "method": "GET", "path": address, "query_string": b"", "headers": headers}
+    await http_application()(scope, receive, send)
+    assert used and len(held) >= 2 and not any(held)
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_a_streamed_answer_comes_whole_with_its_length(noted):
+    answer = await fetched("/rows/")
+    assert answer.text == "row\n" * 100
+    assert answer.headers["Content-Length"] == "400"
+
+
+async def test_a_streamed_answer_that_breaks_off_is_an_error_page_and_no_half_table(noted):
+    answer = await fetched("/torn/")
+    assert (answer.status_code, answer.text) == (500, "broken")
