@@ -8,6 +8,7 @@ from frontend.dashboards.content import ComparisonLine, EffectLine, PairedLine
 from labapp.results.analysis import Tally, summary_groups
 from labapp.statistics.counts import alpha_of
 from labapp.statistics.resolving import more_for_interval, more_sentence, more_words
+from labapp.statistics.wording import detectable_effect
 from labapp.studies.arms import Arm
 from labapp.studies.factors import Design
 from labapp.studies.models import Condition
@@ -22,7 +23,10 @@ def pairs_to_resolve(
     tally: Tally,
     confidence: float,
 ) -> tuple[ComparisonLine, ...]:
-    """The pairs with the trials per arm that they lack, at the level that Holm asks of the first."""
+    """The pairs with the trials per arm that they lack, and the difference that there are enough for already.
+
+    Both at the level that Holm asks of the first, with 80 % power.
+    """
     ids = [c.pk for c in conditions]
     trials = {arm.id: tally.count([arm.id], ids).trials for arm in arms}
     pairs = sum(line.points is not None for line in lines)
@@ -35,7 +39,8 @@ def pairs_to_resolve(
         else:
             fewest = min(trials[first.id], trials[second.id])
             more = more_for_interval(line.points, line.low, line.high, fewest, confidence, pairs)
-            told.append(replace(line, more=more_words(more)))
+            found = detectable_effect(line.low, line.high, confidence, comparisons=pairs)
+            told.append(replace(line, more=f"{more_words(more)}; now {found:.0f} points would be found"))
     return tuple(told)
 
 

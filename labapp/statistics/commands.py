@@ -17,6 +17,7 @@ from labapp.statistics.posterior import posterior_effects
 from labapp.statistics.proportions import rate
 from labapp.statistics.rows import factorial_table, is_success, order_levels, read_rows, tally
 from labapp.statistics.wording import (
+    compared_sentence,
     difference_sentence,
     effect_sentence,
     interaction_sentence,
@@ -143,6 +144,8 @@ def compare_command(options: Namespace) -> Answer:
         f"{letters[name]:>4}  {name}: {rate_sentence(rate(*c, options.confidence))}" for name, c in arms.items()
     ]
     sentences.append("Arms that share a letter: no difference shown (Boschloo, Holm-adjusted).")
+    tested = sum(c.adjusted_p is not None for c in comparisons)
+    sentences += [compared_sentence(c.first, c.second, c.difference, c.adjusted_p, tested) for c in comparisons]
     return answer, sentences
 
 

@@ -5,9 +5,6 @@ A plan, not a promise: the difference seen is itself uncertain, and after lookin
 
 from math import ceil
 
-from scipy import special
-
-from labapp.statistics.counts import alpha_of
 from labapp.statistics.wording import POWER, detectable_effect, percent
 
 MOST = 100_000  # beyond it, "more than"
@@ -31,12 +28,7 @@ def more_for_interval(
     """
     if estimate == 0 or not trials:
         return None
-    detectable = detectable_effect(low, high, confidence)
-    if comparisons > 1:
-        alpha = alpha_of(confidence)
-        alone, shared = (float(special.ndtri(1 - level / 2)) for level in (alpha, alpha / comparisons))
-        target = float(special.ndtri(POWER))
-        detectable *= (shared + target) / (alone + target)
+    detectable = detectable_effect(low, high, confidence, comparisons=comparisons)
     return max(0, ceil(trials * min((detectable / estimate) ** 2, MOST / trials + 1)) - trials)
 
 

@@ -30,13 +30,16 @@ def p_value(p: float) -> str:
     return "p < 0.001" if p < 0.001 else f"p = {p:.3f}" if p < 0.1 else f"p = {p:.2f}"
 
 
-def detectable_effect(low: float, high: float, confidence: float, power: float = POWER) -> float:
-    """Effect (share) that trials giving this interval detect with the given power: (z_alpha + z_power) standard errors.
+def detectable_effect(low: float, high: float, confidence: float, power: float = POWER, comparisons: int = 1) -> float:
+    """Effect that trials giving this interval detect with the given power: (z_alpha + z_power) standard errors.
 
-    The standard error is read off the interval's width.
+    The standard error is read off the interval's width; the effect has the interval's unit.
+
+    Args:
+        comparisons: that share the level; the interval itself stands at `confidence` for one.
     """
-    z = normal_quantile(confidence)
-    return (high - low) / 2 * (z + float(special.ndtri(power))) / z
+    shared = normal_quantile(1 - (1 - confidence) / comparisons)
+    return (high - low) / 2 * (shared + float(special.ndtri(power))) / normal_quantile(confidence)
 
 
 def rate_sentence(rate: Rate) -> str:
@@ -101,6 +104,27 @@ def difference_sentence(first: str, second: str, difference: Difference) -> str:
     detectable = detectable_effect(difference.low, difference.high, difference.confidence)
     return (
         f"No difference between {first} and {second} shown: {points(difference.estimate)} points ({interval}). "
+        f"This many trials find a difference of {100 * detectable:.0f} points with {percent(POWER)} power."
+    )
+
+
+def compared_sentence(first: str, second: str, found: Difference, adjusted_p: float | None, comparisons: int) -> str:
+    """What one of several compared pairs allows to say; the verdict follows the adjusted p-value.
+
+    Args:
+        comparisons: that share the level.
+    """
+    if found.estimate is None or found.low is None or found.high is None or adjusted_p is None:
+        return f"{capitalised(first)} and {second} cannot be compared: one of them has no trials."
+    interval = f"{level(found.confidence)} interval {points(found.low)} to {points(found.high)}"
+    facts = f"{interval}, {found.test}, adjusted {p_value(adjusted_p)}"
+    if adjusted_p < alpha_of(found.confidence):
+        better, worse = (first, second) if found.estimate > 0 else (second, first)
+        size = f"{abs(100 * found.estimate):.1f} points"
+        return f"{capitalised(better)} succeeded more often than {worse}: {size} ({facts})."
+    detectable = detectable_effect(found.low, found.high, found.confidence, comparisons=comparisons)
+    return (
+        f"No difference between {first} and {second} shown: {points(found.estimate)} points ({facts}). "
         f"This many trials find a difference of {100 * detectable:.0f} points with {percent(POWER)} power."
     )
 

@@ -8,6 +8,7 @@ from labapp.statistics.contrasts import Contrast
 from labapp.statistics.differences import difference
 from labapp.statistics.proportions import rate
 from labapp.statistics.wording import (
+    compared_sentence,
     detectable_effect,
     difference_sentence,
     effect_sentence,
@@ -60,3 +61,15 @@ def test_points_are_signed_and_zero_is_plain(share: float, text: str) -> None:
 
 def test_the_detectable_effect_is_what_the_interval_allows() -> None:
     assert detectable_effect(-0.1, 0.1, 0.95) == pytest.approx(0.1 * (1.95996 + 0.84162) / 1.95996, abs=1e-5)
+
+
+def test_a_pair_among_several_follows_the_adjusted_p_and_names_what_would_be_found():
+    found = difference(43, 50, 33, 50)
+    assert found.p < 0.05
+    shown = compared_sentence("new", "old", found, found.p, 1)
+    assert shown.startswith("New succeeded more often than old: 20.0 points (95 % interval ")
+    missed = compared_sentence("new", "old", found, 10 * found.p, 10)
+    assert missed.startswith("No difference between new and old shown: +20.0 points")
+    alone, shared = (detectable_effect(found.low, found.high, 0.95, comparisons=n) for n in (1, 10))
+    assert shared > alone and f"find a difference of {100 * shared:.0f} points with 80 % power" in missed
+    assert "cannot be compared" in compared_sentence("new", "old", difference(0, 0, 1, 2), None, 1)
