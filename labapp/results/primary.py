@@ -60,19 +60,21 @@ def primary_lines(
     arms: Sequence[Arm],
     conditions: Sequence[Condition],
     filters: Filters,
-    links: TrialLinks,
+    shown: Tally,
 ) -> tuple[DeclaredLine, ...]:
     """One line per primary comparison; none for a plan that looks more than once: its card of looks judges them.
 
     Args:
         arms, conditions: all of the study's.
+        shown: what the page counted under its filters; counted anew where these leave something out.
     """
     if plan is None or plan.stopping != "fixed" or not plan.primary:
         return ()
     trials = selected_trials(study, Filters(until=filters.until))
-    data = Data(arms, conditions, Tally(outcome_groups(trials)), lambda: block_patterns(trials))
+    tally = Tally(outcome_groups(trials)) if filters.conditions or filters.arms else shown
+    data = Data(arms, conditions, tally, lambda: block_patterns(trials))
     found = [one for key in plan.primary if (one := _find(key, plan, data)) is not None]
-    slugs = [c.slug for c in conditions]
+    links, slugs = TrialLinks.of(study, filters.until), [c.slug for c in conditions]
     return tuple(
         DeclaredLine(_sentence(one, p, plan), links.to(one.arms, slugs))
         for one, p in zip(found, _adjusted(found, plan), strict=True)

@@ -1,10 +1,12 @@
 """The `queries` object of the results dashboard: access, two aggregates, analysis."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
+from django.db.models import QuerySet
 from django.urls import reverse
 
-from frontend.dashboards.content import Choice, Content, Counts
+from frontend.dashboards.content import Choice, Content, Counts, PairedLine
 from frontend.dashboards.filters import Filters, format_filters
 from labapp.accounts.models import User
 from labapp.results import analysis, effects, resolving, second
@@ -16,7 +18,15 @@ from labapp.results.looks import looks_card
 from labapp.results.paired import paired_lines
 from labapp.results.primary import primary_lines
 from labapp.results.simulated import newest, simulated_card, version_facts
-from labapp.results.tallies import OutcomeGroup, outcome_groups, selected_trials, time_groups, version_of
+from labapp.results.tallies import (
+    OutcomeGroup,
+    TimeGroup,
+    outcome_groups,
+    selected_trials,
+    time_facts,
+    time_groups,
+    version_of,
+)
 from labapp.statistics.resolving import ASSUMPTION
 from labapp.studies.arms import Arm, study_arms, study_conditions
 from labapp.studies.deviations import study_deviations
@@ -69,8 +79,9 @@ class DatabaseQueries:
     def data_version(self, slug: str, filters: Filters) -> str:
         """Version of the counts that the page would show now."""
         study = visible_study(current_viewer.get(), slug)
-        groups = outcome_groups(selected_trials(study, filters))
-        return version_of([*groups, *version_facts(newest(study, filters))])
+        trials = selected_trials(study, filters)
+        facts = [*outcome_groups(trials), *time_facts(time_groups(trials))]
+        return version_of([*facts, *version_facts(newest(study, filters))])
 
 
 def study_content(study: Study, user: User, filters: Filters) -> Content:
@@ -89,17 +100,7 @@ def study_content(study: Study, user: User, filters: Filters) -> Content:
     effect_fields = _effects(arms, conditions, tally, filters.confidence, links, with_names)
     times = time_groups(trials)
     pairs, letters, test = analysis.comparisons(arms, conditions, tally, filters.confidence, links)
-    pairs = resolving.pairs_to_resolve(pairs, arms, conditions, tally, filters.confidence)
-    rows = analysis.table_rows(
-        arms,
-        columns,
-        tally,
-        filters.confidence,
-        is_simulated,
-        links,
-        letters,
-        analysis.latencies(times),
-    )
+    latencies = analysis.latencies(times)
     plan, evaluation = declared_plan(study), newest(study, filters)
     looks = looks_card(study, every_arm, plan, filters, with_names)
     notes = (
@@ -114,28 +115,21 @@ def study_content(study: Study, user: User, filters: Filters) -> Content:
         is_simulated=is_simulated,
         is_blinded=study.is_blinded,
         shows_names=with_names,
-        data_version=version_of([*groups, *version_facts(evaluation)]),
+        data_version=version_of([*groups, *time_facts(times), *version_facts(evaluation)]),
         counts=_counts(groups, links, arms, slugs),
         columns=tuple(group.label for group in columns),
-        rows=rows,
-        comparisons=pairs,
+        rows=analysis.table_rows(arms, columns, tally, filters.confidence, is_simulated, links, letters, latencies),
+        comparisons=resolving.pairs_to_resolve(pairs, arms, conditions, tally, filters.confidence),
         comparison_test=test,
         comparison_note=ASSUMPTION,
-        primary=primary_lines(study, plan, every_arm, every_condition, filters, links) if with_names else (),
+        primary=primary_lines(study, plan, every_arm, every_condition, filters, tally) if with_names else (),
         margins=margin_lines(plan, arms, conditions, tally, links) if with_names else (),
-        paired=resolving.paired_to_resolve(
-            paired_lines(study, arms, trials, filters.confidence, lambda pair: links.to(pair, slugs)),
-            filters.confidence,
-        ),
-        bars=analysis.rate_points(arms, analysis.summary_groups(conditions), tally, filters.confidence, links),
-        stages=analysis.stage_curves(arms, conditions, tally, links),
-        progress=second.progress_lines(arms, conditions, tally, filters.confidence, links),
-        modes=analysis.mode_counts(arms, conditions, tally, links),
-        times=analysis.time_curves(arms, conditions, times, tally, links),
+        paired=_paired(study, arms, trials, filters.confidence, lambda pair: links.to(pair, slugs)),
         looks=looks,
         simulated=simulated_card(study, evaluation, user, arms, conditions, tally, filters),
         exports=_exports(study, filters, with_looks=looks is not None),
         notes=notes,
+        **_how_trials_end(arms, conditions, times, tally, filters.confidence, links),
         **effect_fields,
     )
 
@@ -148,6 +142,30 @@ def study_sensitivity(study: Study, user: User, filters: Filters) -> tuple[str, 
     return second.model_sentences(find_design(arms), selected_trials(study, filters), filters.confidence)
 
 
+def _paired(
+    study: Study, arms: Sequence[Arm], trials: QuerySet[Trial], confidence: float, to_trials: Callable[..., str]
+) -> tuple[PairedLine, ...]:
+    return resolving.paired_to_resolve(paired_lines(study, arms, trials, confidence, to_trials), confidence)
+
+
+def _how_trials_end(
+    arms: Sequence[Arm],
+    conditions: Sequence[Condition],
+    times: Sequence[TimeGroup],
+    tally: analysis.Tally,
+    confidence: float,
+    links: TrialLinks,
+) -> dict[str, Any]:
+    """Rates, stages, failure modes and times, for the figures and who gets further."""
+    return {
+        "bars": analysis.rate_points(arms, analysis.summary_groups(conditions), tally, confidence, links),
+        "stages": analysis.stage_curves(arms, conditions, tally, links),
+        "progress": second.progress_lines(arms, conditions, tally, confidence, links),
+        "modes": analysis.mode_counts(arms, conditions, tally, links),
+        "times": analysis.time_curves(arms, conditions, times, tally, links),
+    }
+
+
 def _effects(
     arms: Sequence[Arm],
     conditions: Sequence[Condition],
@@ -155,7 +173,7 @@ def _effects(
     confidence: float,
     links: TrialLinks,
     with_names: bool,
-) -> dict:
+) -> dict[str, Any]:
     if not with_names:
         return {"effects_missing": HIDDEN_EFFECTS}
     design = find_design(arms)

@@ -29,13 +29,18 @@ class OutcomeGroup(NamedTuple):
 
 
 class TimeGroup(NamedTuple):
-    """An arm's trials that ended within one step of time; `step` counts TIME_STEP_S, None without a time."""
+    """An arm's trials that ended within one step of time; `step` counts TIME_STEP_S, None without a time.
+
+    `versions` adds up how often these trials were changed: of two corrections that leave every count alone (a success
+    here for one there) pairs and times may still differ.
+    """
 
     arm_id: int
     step: int | None
     successes: int
     latency_sum_ms: float
     latencies: int
+    versions: int
 
 
 def selected_trials(study: Study, filters: Filters) -> QuerySet[Trial]:
@@ -69,9 +74,17 @@ def time_groups(trials: QuerySet[Trial]) -> list[TimeGroup]:
             successes=Count("is_success", filter=Q(is_success=True)),
             latency=Sum("latency_ms"),
             latencies=Count("latency_ms"),
+            versions=Sum("version"),
         )
     )
-    return [TimeGroup(arm, None if step is None else int(step), k, ms or 0.0, n) for arm, step, k, ms, n in rows]
+    return [
+        TimeGroup(arm, None if step is None else int(step), k, ms or 0.0, *more) for arm, step, k, ms, *more in rows
+    ]
+
+
+def time_facts(groups: Iterable[TimeGroup]) -> list[tuple]:
+    """What a version is taken of: whole numbers, for sums of fractions differ with the order of adding."""
+    return [(g.arm_id, g.step, g.successes, g.latencies, g.versions) for g in groups]
 
 
 def version_of(facts: Iterable[tuple]) -> str:

@@ -1,13 +1,16 @@
 """From counts to content: designs, groups, effects, stages and edge cases."""
 
 import pytest
+from django.utils import timezone
 
 from frontend.dashboards.filters import Filters
+from labapp.results.access import current_viewer
 from labapp.results.analysis import summary_groups, table_groups
-from labapp.results.queries import study_content
+from labapp.results.queries import DatabaseQueries, study_content
 from labapp.studies.arms import Arm
 from labapp.studies.factors import find_design
 from labapp.studies.models import Condition, PolicyArm, Study, Trial
+from labapp.studies.trials import Outcome, trial_correct
 from tests.labapp.results.conftest import add_trials
 
 
@@ -109,6 +112,23 @@ def test_the_version_changes_with_the_numbers_and_only_then(study: Study, pi) ->
     trial.is_success, trial.failure_mode, trial.furthest_stage = False, "drift", "carry"
     trial.save()
     assert study_content(study, pi, Filters()).data_version != before
+
+
+def test_two_corrections_that_leave_every_count_alone_are_a_new_version(study: Study, pi) -> None:
+    """One success for one failure of the same arm and condition: rates stay, pairs and times need not."""
+    arm, condition = study.arms.get(label="policy GG"), study.conditions.get(slug="nominal")
+    trials = study.trials.filter(arm=arm, condition=condition)
+    before = study_content(study, pi, Filters())
+    failed, won = trials.filter(is_success=False)[0], trials.filter(is_success=True)[0]
+    lost = Outcome(is_success=False, furthest_stage="lift", failure_mode="dropped")
+    change = {"reason": "taken for each other", "version": 1, "actor": pi, "now": timezone.now()}
+    trial_correct(trial=failed, outcome=Outcome(is_success=True, furthest_stage="placed"), **change)
+    trial_correct(trial=won, outcome=lost, **change)
+    after = study_content(study, pi, Filters())
+    assert after.rows == before.rows and after.data_version != before.data_version
+    viewer = current_viewer.set(pi)
+    assert DatabaseQueries().data_version(study.slug, Filters()) == after.data_version
+    current_viewer.reset(viewer)
 
 
 def test_the_page_costs_the_same_queries_whatever_the_trials(study: Study, pi, django_assert_num_queries) -> None:
