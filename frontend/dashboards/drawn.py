@@ -6,6 +6,7 @@ from typing import Any
 from frontend import figures
 from frontend.dashboards.content import Content
 from frontend.dashboards.looks import looks_figure
+from frontend.dashboards.simulated import simulated_figure
 
 PRINT_WIDTH = 720  # px: 190 mm at 96 to the inch, a page's width
 
@@ -28,7 +29,7 @@ def _looks(content: Content, theme: str) -> Any:
 
 
 def _beside(content: Content, theme: str) -> Any:
-    return figures.sim_beside_real(content.simulated.figure_pairs if content.simulated else (), theme_name=theme)
+    return simulated_figure(content.simulated, theme)
 
 
 def _failures(content: Content, theme: str) -> Any:

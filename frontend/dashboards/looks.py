@@ -7,6 +7,7 @@ from dash import html
 
 from frontend import figures
 from frontend.dashboards.content import LookedComparison, LooksCard
+from frontend.dashboards.numbers import signed
 from frontend.dashboards.parts import card, graph
 from frontend.figures.data import CoursePath, LookPath
 
@@ -123,9 +124,3 @@ def _course_cells(path: CoursePath) -> list[html.Td]:
         html.Td(signed(path.estimates[-1], 1), className="number"),
         html.Td(bounds, className=decided),
     ]
-
-
-def signed(value: float, digits: int = 2) -> str:
-    """A number with its sign, the minus as long as the plus."""
-    text = f"{value:+.{digits}f}".replace("-", "−")
-    return text[1:] if float(text[1:]) == 0 else text

@@ -136,7 +136,11 @@ def _add_callbacks(app: Dash, queries: Queries, prefix: str) -> None:
     app.clientside_callback(WATCH_THEME, Output("theme", "data"), Input("address", "pathname"))
     app.clientside_callback(OPEN_TRIALS, Output("opened", "data"), Input({"figure": ALL}, "clickData"))
     app.clientside_callback(SAVE_FIGURE, Output("saved", "data"), Input("to-save", "data"))
+    for add in (_add_body, _add_polling, _add_checks, _add_saving, _add_boxes):
+        add(app, queries, prefix)
 
+
+def _add_body(app: Dash, queries: Queries, prefix: str) -> None:
     @app.callback(
         Output("body", "children"),
         Output("version", "data"),
@@ -155,6 +159,23 @@ def _add_callbacks(app: Dash, queries: Queries, prefix: str) -> None:
         content = queries.content(slug_of(pathname, prefix), filters)
         return page_body(content, filters, theme), content.data_version
 
+
+def _add_polling(app: Dash, queries: Queries, prefix: str) -> None:
+    @app.callback(
+        Output("newer", "data"),
+        Input("poll", "n_intervals"),
+        State("version", "data"),
+        State("address", "search"),
+        State("address", "pathname"),
+        prevent_initial_call=True,
+    )
+    def poll(_count: int, version: str | None, search: str, pathname: str) -> Any:
+        """Cheap and often; the page is drawn anew only when the numbers changed."""
+        now = queries.data_version(slug_of(pathname, prefix), _filters_or_none(search))
+        return no_update if version is None or now == version else now
+
+
+def _add_checks(app: Dash, queries: Queries, prefix: str) -> None:
     @app.callback(
         Output("checks", "children"),
         Input("run-checks", "n_clicks"),
@@ -168,6 +189,8 @@ def _add_callbacks(app: Dash, queries: Queries, prefix: str) -> None:
         model = [notice(text) for text in queries.sensitivity(slug, filters)]
         return [*(found or [notice("Nothing conspicuous found.")]), *model]
 
+
+def _add_saving(app: Dash, queries: Queries, prefix: str) -> None:
     @app.callback(
         Output("to-save", "data"),
         Input({"save": ALL, "format": ALL}, "n_clicks"),
@@ -185,19 +208,8 @@ def _add_callbacks(app: Dash, queries: Queries, prefix: str) -> None:
         figure = for_print(name, content).to_plotly_json()
         return {"figure": figure, "format": button["format"], "name": file_name(name, content), "clicks": clicks}
 
-    @app.callback(
-        Output("newer", "data"),
-        Input("poll", "n_intervals"),
-        State("version", "data"),
-        State("address", "search"),
-        State("address", "pathname"),
-        prevent_initial_call=True,
-    )
-    def poll(_count: int, version: str | None, search: str, pathname: str) -> Any:
-        """Cheap and often; the page is drawn anew only when the numbers changed."""
-        now = queries.data_version(slug_of(pathname, prefix), _filters_or_none(search))
-        return no_update if version is None or now == version else now
 
+def _add_boxes(app: Dash, queries: Queries, prefix: str) -> None:
     @app.callback(Output("conditions", "options"), Output("arms", "options"), Input("address", "pathname"))
     def offer(pathname: str) -> tuple[list[dict[str, str]], list[dict[str, str]]]:
         conditions, arms = queries.choices(slug_of(pathname, prefix))

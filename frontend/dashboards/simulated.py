@@ -6,6 +6,7 @@ from typing import Any
 from dash import html
 
 from frontend import figures
+from frontend.dashboards.numbers import signed
 from frontend.dashboards.parts import card, graph
 from frontend.dashboards.simulated_content import BesideLine, SimulatedCard
 from frontend.figures.data import RatePoint
@@ -22,7 +23,7 @@ def simulated_cards(content: SimulatedCard | None, confidence: float, theme: str
     note = html.A(content.about, href=content.href) if content.href else content.about
     percent = f"{100 * confidence:g} %"
     inside = [
-        html.Div(graph("sim-beside-real", _figure(content, theme)), className="beside-panels"),
+        html.Div(graph("sim-beside-real", simulated_figure(content, theme)), className="beside-panels"),
         html.Div(html.Ul([html.Li(text) for text in content.sentences]), className="effects-list"),
         beside_table([line for line in content.lines if line.pair.real.group in content.figure_groups], "beside-table"),
         *_folded(content),
@@ -40,6 +41,11 @@ def simulated_cards(content: SimulatedCard | None, confidence: float, theme: str
     return [card(TITLE, html.Div(inside, id="simulated", className="beside"), note)]
 
 
+def simulated_figure(content: SimulatedCard | None, theme: str) -> Any:
+    """Simulated against real success of each arm."""
+    return figures.sim_beside_real(content.figure_pairs if content else (), theme_name=theme)
+
+
 def beside_table(lines: Sequence[BesideLine], identifier: str) -> html.Div:
     """Arms by groups of conditions: simulated, real, difference; every rate opens what it counts."""
     names = ("simulated", "real", "difference")
@@ -53,10 +59,6 @@ def beside_table(lines: Sequence[BesideLine], identifier: str) -> html.Div:
         before = line.pair.real.arm
     table = html.Table([html.Thead(head), html.Tbody(rows)], id=identifier, className="results-table")
     return html.Div(table, className="table-scroll")
-
-
-def _figure(content: SimulatedCard, theme: str) -> Any:
-    return figures.sim_beside_real(content.figure_pairs, theme_name=theme)
 
 
 def _row(line: BesideLine, is_first: bool) -> html.Tr:
@@ -80,14 +82,9 @@ def _difference(line: BesideLine) -> html.Td:
     if line.points is None:
         return html.Td("", className="number")
     is_clear = round(line.low, 1) > 0 or round(line.high, 1) < 0
-    number = html.Span(_signed(line.points), className="strong" if is_clear else "")
-    bounds = html.Span(f" {_signed(line.low)} to {_signed(line.high)}", className="faint small")
+    number = html.Span(signed(line.points, 1), className="strong" if is_clear else "")
+    bounds = html.Span(f" {signed(line.low, 1)} to {signed(line.high, 1)}", className="faint small")
     return html.Td([number, bounds], className="number")
-
-
-def _signed(points: float) -> str:
-    text = f"{points:+.1f}"
-    return "0.0" if text in ("+0.0", "-0.0") else text.replace("-", "−")
 
 
 def _folded(content: SimulatedCard) -> list[Any]:
