@@ -4,7 +4,10 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from frontend.dashboards.content import LooksCard
+from frontend.dashboards.filters import Filters
 from labapp.accounts.models import User
+from labapp.results.queries import study_content
 from labapp.studies import services
 from labapp.studies.models import PolicyArm, Study, Trial
 from labapp.studies.presets import ConditionPreset
@@ -14,6 +17,8 @@ START = datetime(2026, 11, 30, 9, tzinfo=UTC)
 NAMES = {"GG": (True, "adapt"), "GU": (True, "synthesize"), "UG": (False, "adapt"), "UU": (False, "synthesize")}
 CLEAR = {"GG": 1.0, "GU": 1.0, "UG": 0.0, "UU": 0.0, "real": 0.5}  # world decides everything
 BLOCKS = 20
+LOOKS = {"stopping": "group-sequential", "looks": 4, "adjustment": "holm"}
+ANYTIME = {"stopping": "anytime", "adjustment": "holm"}
 
 
 def looked_study(actor: User, plan: Mapping[str, Any], primary: Sequence[str] = (), blocks: int = BLOCKS) -> Study:
@@ -71,3 +76,10 @@ def moment(block: int) -> datetime:
 
 def arm(study: Study, name: str) -> PolicyArm:
     return study.arms.get(label=name)
+
+
+def card(study: Study, user: User, **filters: Any) -> LooksCard:
+    """The card of looks that a person sees."""
+    found = study_content(study, user, Filters(**filters)).looks
+    assert found is not None
+    return found

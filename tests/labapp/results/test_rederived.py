@@ -9,6 +9,7 @@ from html import unescape
 from io import StringIO
 from itertools import combinations
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from django.utils import timezone
@@ -62,15 +63,20 @@ def rows_of(path: Path) -> list[dict[str, str]]:
 
 
 def assert_same_rates(content: Content, rows: list[dict[str, str]], filters: Filters, command) -> None:
-    """`rate` of every cell of the table, counted from the rows."""
-    labels = {row["condition"] for row in rows}
+    """`rate` of every cell of the table, counted from the rows of the conditions that it opens."""
     for line in content.rows:
         mine = [row for row in rows if row["policy"] == line.arm]
-        total = line.cells[-1]
-        assert (sum(int(row["success"]) for row in mine), len(mine)) == (total.successes, total.trials)
-        told = command("rate", total.successes, total.trials, *confidence_of(filters))
-        assert (told["rate"], told["low"], told["high"]) == (total.rate, total.low, total.high)
-    assert labels
+        assert line.cells[-1].trials == len(mine)
+        for cell in line.cells:
+            inside = [row for row in mine if row["condition"] in conditions_of(cell.href)]
+            assert (sum(int(row["success"]) for row in inside), len(inside)) == (cell.successes, cell.trials)
+            told = command("rate", cell.successes, cell.trials, *confidence_of(filters))
+            assert (told["rate"], told["low"], told["high"]) == (cell.rate, cell.low, cell.high)
+
+
+def conditions_of(href: str) -> set[str]:
+    asked = parse_qs(urlsplit(href).query)
+    return {slug for name in ("condition", "conditions") for text in asked.get(name, []) for slug in text.split(",")}
 
 
 def assert_same_comparisons(content: Content, path: Path, filters: Filters, command) -> None:
