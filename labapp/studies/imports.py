@@ -37,21 +37,10 @@ def study_import(
     Raises:
         ValidationError: the name is taken or has no letters.
     """
-    slug = free_slug(name)
-    study = Study.objects.create(
-        name=name,
-        slug=slug,
-        question=note,
-        status=Study.Status.FINISHED,
-        is_imported=True,
-        is_simulated=is_simulated,
-        created_by=actor,
-        locked_at=now,
-        unblinded_at=now,
-        unblinded_by=actor,
-        finished_at=now,
-        design_sha256="imported",
-    )
+    over = {"status": Study.Status.FINISHED, "is_imported": True, "design_sha256": "imported", "unblinded_by": actor}
+    over |= dict.fromkeys(("locked_at", "unblinded_at", "finished_at"), now)
+    facts = {"name": name, "slug": free_slug(name), "question": note, "is_simulated": is_simulated}
+    study = Study.objects.create(created_by=actor, **facts, **over)
     arms = _create_arms(study, rows)
     conditions = _create_conditions(study, rows)
     for start in range(0, len(rows), BATCH):

@@ -71,16 +71,7 @@ def trial_start(
     study = Study.objects.select_for_update(of=("self",)).select_related("cell").get(pk=study.pk)
     if existing := Trial.objects.filter(pk=trial_id, study=study).first():
         return existing
-    if study.status != Study.Status.LOCKED:
-        raise ValidationError(f"Trials run only in a locked study; this one is {study.get_status_display()}.")
-    if session is not None and OperatorSession.objects.filter(session_is_over(now), pk=session.pk).exists():
-        raise TrialConflict("Your session was ended, here, by whoever took over, or after its eight hours: begin anew.")
-    if unfinished := trial_unfinished(study):
-        raise TrialConflict(f"{unfinished.slot} is {unfinished.get_status_display()}: finish it first.")
-    if other := trial_running_at(study):
-        raise TrialConflict(
-            f"{other.slot} of “{other.study}” is running at this cell: wait for its end, or end it there."
-        )
+    _check_ready(study, session, now)
     expected = slot_next(study)
     if expected is None:
         raise ValidationError("Every planned trial has been run.")
@@ -102,6 +93,20 @@ def trial_start(
             )
     except IntegrityError as error:
         raise TrialConflict(f"{expected} was started by someone else.") from error
+
+
+def _check_ready(study: Study, session: OperatorSession | None, now: datetime) -> None:
+    """Raises what `trial_start` raises where the study, the rig or the session takes no trial now."""
+    if study.status != Study.Status.LOCKED:
+        raise ValidationError(f"Trials run only in a locked study; this one is {study.get_status_display()}.")
+    if session is not None and OperatorSession.objects.filter(session_is_over(now), pk=session.pk).exists():
+        raise TrialConflict("Your session was ended, here, by whoever took over, or after its eight hours: begin anew.")
+    if unfinished := trial_unfinished(study):
+        raise TrialConflict(f"{unfinished.slot} is {unfinished.get_status_display()}: finish it first.")
+    if other := trial_running_at(study):
+        raise TrialConflict(
+            f"{other.slot} of “{other.study}” is running at this cell: wait for its end, or end it there."
+        )
 
 
 @transaction.atomic

@@ -88,11 +88,8 @@ def draft_save(*, study: Study, design: Design, actor: User, now: datetime, vers
         DraftConflict: somebody saved since ``version``.
         ValidationError: as `design_update`.
     """
-    before = draft_locked(study, version)
-    version_keep(before, before.created_by, before.created_at)
-    saved = design_update(study=study, design=design, version=version)
-    version_keep(saved, actor, now)
-    return saved
+    _keep_before(study, version)
+    return _kept(design_update(study=study, design=design, version=version), actor, now)
 
 
 @transaction.atomic
@@ -103,9 +100,17 @@ def plan_save(*, study: Study, plan: AnalysisPlan, actor: User, now: datetime, v
         DraftConflict: somebody saved since ``version``.
         ValidationError: as `plan_update`.
     """
+    _keep_before(study, version)
+    return _kept(plan_update(study=study, plan=plan), actor, now)
+
+
+def _keep_before(study: Study, version: int | None) -> None:
+    """The state that a save replaces, where nobody saved it: as it was created."""
     before = draft_locked(study, version)
     version_keep(before, before.created_by, before.created_at)
-    saved = plan_update(study=study, plan=plan)
+
+
+def _kept(saved: Study, actor: User, now: datetime) -> Study:
     version_keep(saved, actor, now)
     return saved
 
