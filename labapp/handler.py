@@ -5,9 +5,12 @@ took longer than everything else together (``tests/benchmarks/bench_console.py``
 
 It also keeps a request's database connection until the client has read the last byte. Connections are few and shared,
 and some clients stop reading: here the answer is finished first, whatever its length, and the connection given back.
+Where connections are pooled, requests beyond their number wait in line, with neither a thread nor a time limit.
 """
 
+import asyncio
 from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, nullcontext
 from tempfile import SpooledTemporaryFile
 from typing import IO, Any
 
@@ -15,7 +18,7 @@ import django
 from asgiref.sync import sync_to_async
 from django.core.handlers.asgi import ASGIHandler
 from django.core.handlers.exception import response_for_exception
-from django.db import close_old_connections
+from django.db import close_old_connections, connections
 from django.http import HttpRequest, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 
@@ -24,17 +27,28 @@ LARGEST_IN_MEMORY = 1 << 20  # longer answers wait for their client on the disk
 
 
 class ThreadHandler(ASGIHandler):
+    def __init__(self) -> None:
+        super().__init__()
+        self.places = places()
+
     def load_middleware(self, is_async: bool = False) -> None:
         super().load_middleware(is_async=False)
 
     async def get_response_async(self, request: HttpRequest) -> HttpResponseBase:
-        return await sync_to_async(self._respond, thread_sensitive=True)(request)
+        async with self.places:
+            return await sync_to_async(self._respond, thread_sensitive=True)(request)
 
     def _respond(self, request: HttpRequest) -> HttpResponseBase:
         try:
             return finished(request, self.get_response(request))
         finally:
             close_old_connections()
+
+
+def places() -> AbstractAsyncContextManager[Any]:
+    """One for each pooled connection but one, which is the websockets'."""
+    pool = connections["default"].settings_dict["OPTIONS"].get("pool")
+    return asyncio.Semaphore(max(1, pool["max_size"] - 1)) if pool else nullcontext()
 
 
 def finished(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:

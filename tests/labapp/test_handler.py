@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+import time
 from collections.abc import Iterator
 
 import httpx
@@ -49,13 +50,28 @@ def torn(request: HttpRequest) -> StreamingHttpResponse:
     return StreamingHttpResponse(1 / (2 - n) for n in range(100))
 
 
+def busy(request: HttpRequest) -> HttpResponse:
+    inside.append(1)
+    time.sleep(0.02)
+    most = len(inside)
+    inside.pop()
+    return HttpResponse(str(most))
+
+
 def torn_page(request: HttpRequest) -> HttpResponse:
     return HttpResponse("broken", status=500)
 
 
 used: list[BaseDatabaseWrapper] = []
+inside: list[int] = []
 handler500 = torn_page
-urlpatterns = [path("page/", page), path("table/", table), path("rows/", rows), path("torn/", torn)]
+urlpatterns = [
+    path("page/", page),
+    path("table/", table),
+    path("rows/", rows),
+    path("torn/", torn),
+    path("busy/", busy),
+]
 NOTING = f"{__name__}.noting"
 
 
@@ -110,3 +126,12 @@ async def test_a_streamed_answer_comes_whole_with_its_length(noted):
 async def test_a_streamed_answer_that_breaks_off_is_an_error_page_and_no_half_table(noted):
     answer = await fetched("/torn/")
     assert (answer.status_code, answer.text) == (500, "broken")
+
+
+async def test_more_requests_than_pooled_connections_wait_in_line(noted, monkeypatch):
+    monkeypatch.setitem(connections["default"].settings_dict, "OPTIONS", {"pool": {"max_size": 4}})
+    transport = httpx.ASGITransport(app=http_application())
+    async with httpx.AsyncClient(transport=transport, base_url="http://testserver") as client:
+        answers = await asyncio.gather(*(client.get("/busy/") for _ in range(12)))
+    assert [answer.status_code for answer in answers] == [200] * 12
+    assert max(int(answer.text) for answer in answers) == 3, "one connection is the websockets'"
