@@ -1,7 +1,13 @@
 """Error pages: JSON under ``/api/``, a page elsewhere; never a traceback."""
 
+import logging
+from collections.abc import Callable
+
+from django.db import DataError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
+
+logger = logging.getLogger(__name__)
 
 TITLES = {
     400: "That request cannot be understood",
@@ -39,3 +45,23 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 def server_error(request: HttpRequest) -> HttpResponse:
     return _answer(request, 500)
+
+
+class ValuesThatCannotBeStored:
+    """Middleware: a value that no check refused and the database cannot hold, such as a NUL, is the client's mistake.
+
+    Nothing is stored: the error has ended the view and its transaction.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
+        if not isinstance(exception, DataError):
+            return None
+        logger.warning("%s %s: %s", request.method, request.path, exception)
+        said = str(exception).splitlines()[0].rstrip(".")
+        return _answer(request, 400, f"A value in it cannot be looked up or stored: {said}. Nothing was changed.")

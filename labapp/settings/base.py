@@ -54,6 +54,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "labapp.errors.ValuesThatCannotBeStored",
 ]
 
 ROOT_URLCONF = "labapp.urls"
