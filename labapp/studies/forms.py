@@ -14,6 +14,8 @@ from labapp.studies.presets import PAPER_CONDITIONS, ConditionPreset
 from labapp.studies.trials import Outcome
 
 QUICK_SHARE = 6
+CHOOSE = ("", "choose …")  # an outcome is never a default
+DIGITS = 9  # at most, of a draft's version
 QUICK_CONDITIONS = tuple(
     replace(condition, trials_per_arm=max(1, round(condition.trials_per_arm / QUICK_SHARE)))
     for condition in PAPER_CONDITIONS
@@ -25,6 +27,11 @@ def preset_label(conditions: Sequence[ConditionPreset]) -> str:
     nominal = sum(c.trials_per_arm for c in conditions if not c.is_shifted)
     shifted = sum(c.trials_per_arm for c in conditions if c.is_shifted)
     return f"{nominal} nominal + {shifted} shifted trials per policy"
+
+
+def version_in(sent: str) -> int | None:
+    """The version of a draft that a request names; None where it names none."""
+    return int(sent) if sent.isdecimal() and len(sent) <= DIGITS else None
 
 
 class CheckpointChoice(forms.ModelMultipleChoiceField):
@@ -84,9 +91,9 @@ class OutcomeForm(forms.Form):
     """An outcome with the reason of its correction."""
 
     is_success = forms.TypedChoiceField(
-        label="Outcome", choices=[("true", "success"), ("false", "failure")], coerce=lambda text: text == "true"
+        label="Outcome", choices=[CHOOSE, ("true", "success"), ("false", "failure")], coerce=lambda text: text == "true"
     )
-    furthest_stage = forms.ChoiceField(choices=Stage.choices)
+    furthest_stage = forms.ChoiceField(choices=[CHOOSE, *Stage.choices])
     failure_mode = forms.ChoiceField(choices=[("", "none"), *FailureMode.choices], required=False)
     note = forms.CharField(required=False, widget=forms.Textarea(attrs={"rows": 2}))
     reason = forms.CharField(help_text="Why it is corrected; the old outcome is kept beside it.")

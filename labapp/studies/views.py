@@ -25,7 +25,7 @@ from labapp.studies.browser.timeline import trial_events, visible_events
 from labapp.studies.browser.views import remarks_context
 from labapp.studies.console import console_choices, console_state
 from labapp.studies.dispatch import study_changed
-from labapp.studies.forms import PRESETS, OutcomeForm, ReasonForm, StudyForm
+from labapp.studies.forms import PRESETS, OutcomeForm, ReasonForm, StudyForm, version_in
 from labapp.studies.models import Study, Trial
 from labapp.studies.recording import Recording, RecordingMissing
 from labapp.studies.selectors import sees_policies, slots_open, studies_at_rig, study_progress
@@ -91,8 +91,7 @@ def study(request: HttpRequest, slug: str) -> HttpResponse:
 @require_POST
 @role_required(Role.RESEARCHER)
 def lock(request: HttpRequest, slug: str) -> HttpResponse:
-    seen = request.POST.get("version", "")
-    locked = partial(services.study_lock, version=int(seen) if seen.isdigit() else None)
+    locked = partial(services.study_lock, version=version_in(request.POST.get("version", "")))
     return changed(request, slug, locked, "The design is locked; operators can begin.", reason=False)
 
 

@@ -23,6 +23,7 @@ from labapp.studies.design.services import DraftConflict
 from labapp.studies.design.stopping import stopping_power
 from labapp.studies.deviations import study_deviations
 from labapp.studies.dispatch import study_changed
+from labapp.studies.forms import version_in
 from labapp.studies.models import PolicyArm, Study
 from labapp.studies.verification import study_verify, verification_facts
 
@@ -65,8 +66,8 @@ class StudyPlan(StudyView):
             plan = AnalysisPlan.from_json(request.data)
         except PlanError as error:
             raise Refused({error.field: str(error)}) from error
-        seen = request.query_params.get("version", "")
-        common = {"actor": request.user, "now": timezone.now(), "version": int(seen) if seen.isdigit() else None}
+        seen = version_in(request.query_params.get("version", ""))
+        common = {"actor": request.user, "now": timezone.now(), "version": seen}
         try:
             return Response(plan_facts(plan_save(study=self.study(slug), plan=plan, **common)))
         except DraftConflict as conflict:

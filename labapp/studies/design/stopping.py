@@ -3,7 +3,7 @@
 The same comparisons are judged, at the same levels and by the same boundaries, as on the results page's card of looks.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import combinations
 from typing import NamedTuple
@@ -21,6 +21,7 @@ from labapp.statistics.looks import (
     pair_comparison,
     planned_looks,
 )
+from labapp.statistics.power import trials_for_power
 from labapp.statistics.sequential_power import Bets, Stopping, draw_bets, effect_stopping, pair_stopping
 from labapp.studies.design.plan import AnalysisPlan
 from labapp.studies.design.power import Question, curve_ns
@@ -124,7 +125,7 @@ def _looking(question: Question, compared: Compared, looks: int, shape: str) -> 
         now.expected if now else None,
         stopping(n, equal).expected if n else None,
         _median(now) if now else None,
-        _needed(lambda m: stopping(m).power) if c @ p else None,
+        trials_for_power(lambda m: stopping(m).power, TARGET, LONGEST) if c @ p else None,
         tuple((m, stopping(m).power) for m in curve_ns(n)),
     )
 
@@ -145,17 +146,6 @@ def _stopping(rates: NDArray, c: NDArray, blocks: Sequence[int], edges: Sequence
 def _median(stopping: Stopping) -> int | None:
     reached = np.cumsum(stopping.chances) >= HALF
     return int(stopping.looks[np.argmax(reached)]) if reached.any() else None
-
-
-def _needed(power_at: Callable[[int], float]) -> int | None:
-    """Smallest number of trials with the wanted power, up to LONGEST."""
-    if power_at(LONGEST) < TARGET:
-        return None
-    low, high = 2, LONGEST
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if power_at(middle) >= TARGET else (middle + 1, high)
-    return low
 
 
 def _betting(question: Question, compared: Sequence[Compared]) -> tuple[Stopped, ...]:

@@ -28,7 +28,7 @@ from labapp.studies.design.services import Design, DraftConflict
 from labapp.studies.design.stopping import Stopped, stopping_power
 from labapp.studies.deviations import study_deviations
 from labapp.studies.dispatch import study_changed
-from labapp.studies.forms import PRESETS
+from labapp.studies.forms import PRESETS, version_in
 from labapp.studies.models import Study
 from labapp.studies.services import study_lock
 from labapp.studies.verification import study_verify
@@ -97,13 +97,12 @@ def design(request: HttpRequest, slug: str) -> HttpResponse:
 
 def sent_cell(data: MultiValueDict) -> Cell | None:
     key = data.get("cell", "")
-    return Cell.objects.filter(pk=key).first() if key.isdigit() else None
+    return Cell.objects.filter(pk=key).first() if key.isdecimal() else None
 
 
 def seen_version(data: MultiValueDict) -> int | None:
     """The version that the person changed; "over" names the newest one, which they replace knowingly."""
-    version = data.get("over") or data.get("version", "")
-    return int(version) if version.isdigit() else None
+    return version_in(data.get("over") or data.get("version", ""))
 
 
 def their_changes(data: MultiValueDict, study: Study) -> list[tuple[str, str, str]]:
@@ -117,7 +116,7 @@ def fitted(study: Study, data: MultiValueDict) -> tuple[MultiValueDict, list[str
     """The fields for another cell: without the policies and objects that are not of it, which are named."""
     cell, data = sent_cell(data) or study.cell, data.copy()
     there = {row.name: row for row in cell.cell_objects.all()}
-    chosen = Policy.objects.filter(pk__in=[key for key in data.getlist("policies") if key.isdigit()])
+    chosen = Policy.objects.filter(pk__in=[key for key in data.getlist("policies") if key.isdecimal()])
     fitting = [p for p in chosen if p.embodiment in ("", cell.embodiment)]
     objects = [name for name in data.getlist("object_names") if name in there]
     left_out = [p.name for p in chosen if p not in fitting]

@@ -272,3 +272,14 @@ def test_a_draft_that_somebody_saved_since_is_not_locked_unseen(draft, ann, ben,
     assert Study.objects.get(pk=draft.pk).status == Study.Status.DRAFT
     ann.post(url(draft, "lock/"), {"version": "2"})
     assert Study.objects.get(pk=draft.pk).status == Study.Status.LOCKED
+
+
+@pytest.mark.parametrize("version", ["²", "9" * 5000])
+def test_a_version_that_is_no_number_of_ours_is_no_server_error(draft, ann, version):
+    ann.post(url(draft, "lock/"), {"version": version})
+    assert Study.objects.get(pk=draft.pk).status == Study.Status.LOCKED
+
+
+def test_a_cell_or_policy_that_is_no_number_of_ours_is_refused(draft, ann, sent):
+    page = post(ann, url(draft), sent(draft) | {"cell": "²", "policies": "²"})
+    assert page.status_code == 422 and "Select a valid choice" in page.content.decode()
