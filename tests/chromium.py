@@ -57,3 +57,10 @@ def page_of(chromium: Any, live_server: Any) -> Iterator[Callable[[Any], Any]]:
     yield enter
     for context in contexts:
         context.close()
+
+
+def screenshot(page: Any, name: str, part: str | None = None) -> None:
+    """The page, or a part of it, kept where SCREENSHOTS names a folder."""
+    if folder := os.environ.get("SCREENSHOTS"):
+        path = f"{folder}/{name}.png"
+        page.locator(part).screenshot(path=path) if part else page.screenshot(path=path, full_page=True)

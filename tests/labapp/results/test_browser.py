@@ -1,10 +1,9 @@
 """The results page in a real browser: it draws, filters through the address, follows the theme, asks no other host."""
 
-import os
-
 import pytest
 
 from labapp.accounts.models import User
+from tests.chromium import screenshot
 from tests.labapp.results.conftest import build_study
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -49,9 +48,3 @@ def test_a_permalink_reproduces_the_view_at_every_reload(page, live_server) -> N
 
 def label_color(page) -> str:
     return page.get_by_text("Nominal", exact=True).first.evaluate("element => getComputedStyle(element).color")
-
-
-def screenshot(page, name: str) -> None:
-    """Kept where SCREENSHOTS names a folder."""
-    if folder := os.environ.get("SCREENSHOTS"):
-        page.screenshot(path=f"{folder}/{name}.png", full_page=True)

@@ -1,6 +1,5 @@
 """Figures and report in a real browser: marks open their trials, buttons save files, the report needs no network."""
 
-import os
 import struct
 from collections.abc import Callable
 from datetime import timedelta
@@ -13,6 +12,7 @@ from frontend.dashboards.drawn import FIGURES, PRINT_WIDTH
 from frontend.dashboards.filters import Filters
 from labapp.results.queries import study_content
 from labapp.studies.models import Study
+from tests.chromium import screenshot
 from tests.labapp.results.conftest import START, add_trials, build_study
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -135,9 +135,7 @@ def test_the_report_opens_without_a_network_and_prints(chromium, study: Study, p
     assert "{" not in text.split("The analysis plan")[1].split("Deviations")[0]
     assert [url for url in asked if not url.startswith(("file:", "blob:", "data:"))] == []
     assert troubles == []
-    if folder := os.environ.get("SCREENSHOTS"):
-        page.screenshot(path=f"{folder}/report.png", full_page=True)
-        page.pdf(path=f"{folder}/report.pdf")
+    screenshot(page, "report")
     assert len(page.pdf()) > 50_000
     context.close()
 

@@ -1,15 +1,16 @@
 """The card of a stopping rule in a real browser, in both themes and on a phone."""
 
-import os
 import random
 
 import pytest
 
 from labapp.accounts.models import User
 from labapp.studies.models import Study
+from tests.chromium import screenshot
 from tests.labapp.results.looked import looked_study, run_blocks
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+CARD = "section:has(> .card-body > #looks)"
 PAPER = {"GG": 0.86, "GU": 0.82, "UG": 0.5, "UU": 0.44, "real": 0.52}
 LOOKS = {"stopping": "group-sequential", "looks": 4, "adjustment": "holm"}
 RULES = {
@@ -39,17 +40,11 @@ def test_the_card_draws_in_both_themes_and_fits_a_phone(page_of, live_server, pi
     page.wait_for_selector("#looks-figure .scatterlayer path")
     assert verdict in page.locator(".looks-verdict").inner_text()
     assert page.locator("#looks-table tbody tr").count() == (len(primary) or 10)
-    screenshot(page, f"looks-{rule}-light")
+    screenshot(page, f"looks-{rule}-light", part=CARD)
     page.locator("[data-toggle-theme]").click()
     page.wait_for_function("document.querySelector('#looks-figure').innerHTML.includes('rgb(86, 180, 233)')")
-    screenshot(page, f"looks-{rule}-dark")
+    screenshot(page, f"looks-{rule}-dark", part=CARD)
     page.set_viewport_size({"width": 400, "height": 800})
     page.wait_for_function("document.documentElement.scrollWidth === 400")
-    screenshot(page, f"looks-{rule}-phone")
+    screenshot(page, f"looks-{rule}-phone", part=CARD)
     assert page.troubles == []
-
-
-def screenshot(page, name: str) -> None:
-    """The card alone; kept where SCREENSHOTS names a folder."""
-    if folder := os.environ.get("SCREENSHOTS"):
-        page.locator("section:has(> .card-body > #looks)").screenshot(path=f"{folder}/{name}.png")

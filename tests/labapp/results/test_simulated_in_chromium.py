@@ -1,6 +1,5 @@
 """The card "Simulated beside real" in a real browser, in both themes, and its way to the rollouts."""
 
-import os
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -8,10 +7,12 @@ from django.db import connection
 
 from labapp.accounts.models import User
 from labapp.studies.models import Study
+from tests.chromium import screenshot
 from tests.labapp.evaluations.conftest import finished
 from tests.labapp.results.conftest import build_study
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+CARD = "section.card:has(#simulated)"
 
 
 @pytest.fixture
@@ -33,14 +34,14 @@ def test_the_card_draws_both_sides_and_a_number_opens_its_rollouts(page, live_se
     page.wait_for_selector("#sim-beside-real .plotly .points path")
     assert page.locator("#beside-table tbody tr").count() == 5 * 3
     assert "Pearson r" in page.locator("#simulated").inner_text()
-    screenshot(page, "simulated-light")
+    screenshot(page, "simulated-light", part=CARD)
     page.locator("[data-toggle-theme]").click()
     page.wait_for_function("document.querySelector('#sim-beside-real').innerHTML.includes('rgb(86, 180, 233)')")
-    screenshot(page, "simulated-dark")
+    screenshot(page, "simulated-dark", part=CARD)
     page.set_viewport_size({"width": 768, "height": 1024})
     page.wait_for_timeout(300)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    screenshot(page, "simulated-tablet")
+    screenshot(page, "simulated-tablet", part=CARD)
     page.locator("#beside-table a").first.click()
     page.wait_for_url("**/rollouts/?policy=*")
     assert page.locator("tbody tr").count() == 20
@@ -55,16 +56,5 @@ def test_without_an_evaluation_the_button_opens_the_form_for_this_study(page_of,
     page.wait_for_url("**/evaluations/new/?study=fresh-study")
     assert page.locator("#id_study option:checked").inner_text() == "Pick and sort"
     assert page.locator("#id_world option:checked").inner_text().startswith("measured v1 (grounded)")
-    screenshot_page(page, "simulated-form")
+    screenshot(page, "simulated-form")
     assert page.troubles == []
-
-
-def screenshot(page, name: str) -> None:
-    """The card alone, kept where SCREENSHOTS names a folder."""
-    if folder := os.environ.get("SCREENSHOTS"):
-        page.locator("section.card", has=page.locator("#simulated")).screenshot(path=f"{folder}/{name}.png")
-
-
-def screenshot_page(page, name: str) -> None:
-    if folder := os.environ.get("SCREENSHOTS"):
-        page.screenshot(path=f"{folder}/{name}.png", full_page=True)

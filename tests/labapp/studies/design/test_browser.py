@@ -1,11 +1,10 @@
 """The design and the import in a real browser: live power, both themes, by keyboard, no other host asked."""
 
-import os
-
 import pytest
 
 from labapp.accounts.models import User
 from labapp.studies.models import Study
+from tests.chromium import screenshot
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 TABLE = "seed,old_success,new_success\n" + "\n".join(f"{n},{n % 2},{int(n % 3 > 0)}" for n in range(40))
@@ -82,9 +81,3 @@ def test_on_a_phone_only_the_tables_scroll_sideways(page, live_server, draft: St
     page.keyboard.press("Control+s")
     page.wait_for_selector("tr.wrong .errorlist")
     screenshot(page, "design-phone")
-
-
-def screenshot(page, name: str) -> None:
-    """Kept where SCREENSHOTS names a folder."""
-    if folder := os.environ.get("SCREENSHOTS"):
-        page.screenshot(path=f"{folder}/{name}.png", full_page=True)

@@ -1,11 +1,10 @@
 """The stopping rule on the design page in a real browser: its power follows the form."""
 
-import os
-
 import pytest
 
 from labapp.accounts.models import User
 from labapp.studies.models import Study
+from tests.chromium import screenshot
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -22,18 +21,12 @@ def test_the_power_follows_the_chosen_rule(page_of, live_server, researcher: Use
     page.wait_for_selector("#stopping-table")
     page.wait_for_selector("[data-power-figure=stopping] .scatterlayer path")
     assert "found in 83 % of studies" in page.locator("#power").inner_text()
-    screenshot(page, "stopping-looks-light")
+    screenshot(page, "stopping-looks-light", part="#power")
     page.locator("[data-toggle-theme]").click()
     page.locator("input[name=stopping][value=anytime]").check()
     page.wait_for_function("document.querySelector('#stopping-title').innerText.includes('betting')")
     page.wait_for_selector("[data-power-figure=stopping] .scatterlayer path")
-    screenshot(page, "stopping-anytime-dark")
+    screenshot(page, "stopping-anytime-dark", part="#power")
     page.set_viewport_size({"width": 400, "height": 800})
     page.wait_for_function("document.documentElement.scrollWidth === 400")
     assert page.troubles == []
-
-
-def screenshot(page, name: str) -> None:
-    """Kept where SCREENSHOTS names a folder."""
-    if folder := os.environ.get("SCREENSHOTS"):
-        page.locator("#power").screenshot(path=f"{folder}/{name}.png")
