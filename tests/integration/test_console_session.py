@@ -77,7 +77,24 @@ async def test_twelve_trials_by_keyboard(web_port, cast, closed_connections, tmp
         await expect(page.get_by_text("All trials are done")).to_be_visible()
         assert statistics.median(operator.counts) == 3
         assert "grounded" not in await page.content()
+        await corrected_with_its_reason(page)
     await in_thread(check_the_record)(cast.study)
+
+
+async def corrected_with_its_reason(page: Page) -> None:
+    """Once the undo has run out, the console leads to the form, which is open and starts from no outcome."""
+    link = page.locator(".past-bar a")
+    await expect(link).to_have_text("Correct…", timeout=15_000)
+    await link.focus()
+    await page.keyboard.press("Enter")
+    await expect(page.locator("#id_is_success")).to_be_focused()
+    for field, value in {"is_success": "false", "furthest_stage": "lift", "failure_mode": "dropped"}.items():
+        await page.locator(f"#id_{field}").select_option(value)
+    await page.locator("#id_reason").focus()
+    await page.keyboard.type("it slipped out, seen on video")
+    await page.keyboard.press("Enter")
+    await expect(page.get_by_text("The outcome is corrected")).to_be_visible()
+    await expect(page.get_by_text("it slipped out, seen on video")).to_be_visible()
 
 
 async def stop_and_release(page: Page) -> None:
@@ -97,6 +114,9 @@ def check_the_record(study: Study) -> None:
     assert invalid.invalid_reason == "Somebody walked into the cell"
     assert invalid.slot.rescheduled_as.block == invalid.slot.block
     assert trials.filter(failure_mode="drift", furthest_stage="carry").count() == 1
+    (correction,) = TrialRevision.objects.filter(kind="corrected")
+    assert (correction.before["is_success"], correction.after["is_success"]) == (True, False)
+    assert correction.trial.failure_mode == "dropped" and correction.reason.startswith("it slipped out")
     undone = trials.get(failure_mode="missed_pick")
     kinds = list(undone.revisions.order_by("version").values_list("kind", flat=True))
     assert kinds == ["confirmed", "undone", "confirmed"]

@@ -36,6 +36,14 @@ function showTimes(root = document) {
   }
 }
 
+// A link to something folded opens it and leads there.
+function unfold() {
+  const folded = location.hash.length > 1 && document.getElementById(location.hash.slice(1))?.querySelector("details");
+  if (!folded) return;
+  folded.open = true;
+  folded.querySelector("select, input:not([type=hidden]), textarea")?.focus();
+}
+
 document.addEventListener("submit", (event) => {
   const form = event.target;
   if ("sent" in form.dataset) {
@@ -52,5 +60,7 @@ document.addEventListener("htmx:load", (event) => {
   showTimes(event.target);
 });
 watchToasts(document);
+unfold();
+addEventListener("hashchange", unfold);
 showTimes();
 setInterval(showTimes, 30_000);

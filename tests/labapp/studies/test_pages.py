@@ -126,6 +126,18 @@ def test_a_correction_by_form_keeps_the_history(lab):
     assert "seen on video" in shown and "Corrected" in shown
 
 
+def test_a_correction_starts_from_no_outcome(lab):
+    trial = lab.confirmed()
+    client = lab.client("operator")
+    page = client.get(trial.get_absolute_url()).content.decode()
+    assert '<option value="" selected>choose …</option>' in page
+    assert '<option value="true" selected>' not in page
+    answer = client.post(f"{trial.get_absolute_url()}correct/", {"reason": "a slip", "version": trial.version})
+    assert answer.status_code == 422
+    trial.refresh_from_db()
+    assert trial.revisions.count() == 1
+
+
 def test_a_trial_without_a_recording_says_so(lab):
     trial = lab.confirmed()
     client = lab.client("operator")
