@@ -18,7 +18,7 @@ def test_the_newest_study_stands_first_in_a_table_that_can_be_sorted_and_filtere
     page = browser_of(pi).get(address).content.decode()
     assert re.findall(r">(First|Second|Third)</a>", page) == ["Third", "Second", "First"]
     table = re.search(r'data-table-tools="(\w+)"', page).group(1)
-    assert f'<table id="{table}" data-table>' in page
+    assert f'<table id="{table}" class="named" data-table>' in page
 
 
 @pytest.mark.parametrize(("path", "place"), [("/evaluations/", "Policies"), ("/configurations/", "Datasets")])
