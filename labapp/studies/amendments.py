@@ -20,6 +20,7 @@ from labapp.studies.schedule import SEED_LIMIT, PlannedSlot, plan_slots
 from labapp.studies.services import arm_withdraw, condition_plans, design_sha256, slots_store
 
 LONGEST_TIME_LIMIT_S = 600.0
+MOST_ADDED = 1000  # trials per arm of a condition, by one amendment
 TIME_LIMIT, TRIALS = "time limit [s]", "trials per arm, "  # what changed, in an event's payload
 
 
@@ -56,12 +57,14 @@ def trials_add(*, study: Study, extra: Mapping[str, int], reason: str, actor: Us
     """Append new seeded blocks: ``extra`` trials per arm of each condition (by slug), for arms not withdrawn.
 
     Raises:
-        ValidationError: without a reason, without trials, or on a study that takes no trials.
+        ValidationError: without a reason, without trials, with too many, or on a study that takes no trials.
     """
     study = _amendable(study, reason)
     wanted = {slug: count for slug, count in extra.items() if count}
     if not wanted or min(wanted.values()) < 0:
         raise ValidationError({"extra": "Give at least one condition more trials; planned ones are never taken away."})
+    if max(wanted.values()) > MOST_ADDED:
+        raise ValidationError({"extra": f"An amendment adds at most {MOST_ADDED} trials per arm to a condition."})
     conditions = {c.slug: c for c in study.conditions.all()}
     strange = sorted(set(wanted) - set(conditions))
     if strange:

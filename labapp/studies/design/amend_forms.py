@@ -4,6 +4,7 @@ from typing import Any
 
 from django import forms
 
+from labapp.studies.amendments import MOST_ADDED
 from labapp.studies.models import Study
 
 
@@ -39,7 +40,11 @@ class TrialsForm(AmendForm):
         super().__init__(study, *args, **kwargs)
         for condition in study.conditions.all():
             self.fields[f"extra_{condition.slug}"] = forms.IntegerField(
-                label=f"More trials per arm: {condition.label}", min_value=0, max_value=1000, initial=0, required=False
+                label=f"More trials per arm: {condition.label}",
+                min_value=0,
+                max_value=MOST_ADDED,
+                initial=0,
+                required=False,
             )
         self.order_fields([name for name in self.fields if name != "reason"])
 

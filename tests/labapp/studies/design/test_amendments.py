@@ -135,6 +135,7 @@ def test_the_last_arm_stays(study, by):
         (lambda s, by: amendments.trials_add(study=s, extra={"nominal": 0}, **by), "extra"),
         (lambda s, by: amendments.trials_add(study=s, extra={"nominal": -1}, **by), "extra"),
         (lambda s, by: amendments.trials_add(study=s, extra={"moonlight": 1}, **by), "extra"),
+        (lambda s, by: amendments.trials_add(study=s, extra={"nominal": 10**20}, **by), "extra"),
     ],
 )
 def test_an_impossible_amendment_names_its_field_and_records_nothing(study, by, amend, field):
