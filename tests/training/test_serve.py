@@ -4,8 +4,7 @@ import socket
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ import pytest
 from robots.errors import ConfigError
 from robots.messages import recv_frame, send_frame
 from robots.progress import Progress
+from tests.waiting import wait_until
 from training.checkpoint import save_checkpoint
 from training.config import ComponentConfig, TrainConfig
 from training.inference import TrainedPolicy
@@ -163,10 +163,3 @@ def test_a_server_ends_with_the_process_that_started_it(policy: TrainedPolicy, t
     parent.wait()
     assert wait_until(lambda: not server.is_running() or server.status() == psutil.STATUS_ZOMBIE)
     assert not path.exists()
-
-
-def wait_until(is_so: Callable[[], bool], timeout_s: float = 30.0) -> bool:
-    deadline = time.monotonic() + timeout_s
-    while not is_so() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    return is_so()

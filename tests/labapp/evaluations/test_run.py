@@ -2,8 +2,6 @@
 
 import json
 import threading
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +23,7 @@ from labapp.runs.services import run_cancel, run_retry
 from robots.cell.bench import BENCH_CELL
 from robots.cell.world import nominal_world
 from tests.labapp import builders
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -87,7 +86,7 @@ def test_a_cancelled_evaluation_ends_with_its_server_and_goes_on_when_it_is_trie
     thread.start()
     blocks = Path(settings.RUNS_DIR) / str(made.run_id) / "out" / "blocks"
     first = blocks / f"{made.policies.get().key}-0000.json"
-    assert wait_until(first.exists)
+    assert wait_until(first.exists, 60)
     run_cancel(run_id=made.run_id, by=None, now=timezone.now())
     thread.join(60)
     made.run.refresh_from_db()
@@ -114,10 +113,3 @@ def servers_of(checkpoint: Checkpoint) -> list[int]:
         if "training serve" in line and checkpoint.sha256 in line:
             found.append(process.pid)
     return found
-
-
-def wait_until(is_so: Callable[[], bool], timeout_s: float = 60.0) -> bool:
-    deadline = time.monotonic() + timeout_s
-    while not is_so() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    return is_so()
