@@ -35,7 +35,7 @@ export function drawCurve(figure, name, points) {
   figure.innerHTML = `<figcaption><strong></strong><span></span></figcaption>
     <svg viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" role="img"><line x1="0" y1="${HEIGHT}" x2="${WIDTH}" y2="${HEIGHT}"></line><path></path></svg>
     <div class="axis"><span></span><span></span></div>`;
-  figure.querySelector("strong").textContent = name;
+  figure.querySelector("strong").textContent = name.replaceAll("_", " ");
   figure.querySelector("figcaption span").textContent = last.flag || short(last.value);
   figure.querySelector("svg").setAttribute("aria-label", `${name} from ${short(low)} to ${short(high)}`);
   figure.querySelector("path").setAttribute("d", pathOf(points));

@@ -37,7 +37,7 @@ class Screen {
     const slot = trial?.slot ?? next;
     const isRunning = trial?.status === "running";
     byId("screen-step").textContent = this.words(state);
-    byId("screen-code").textContent = slot?.code ?? "—";
+    byId("screen-code").textContent = slot?.code ?? "";
     byId("screen-condition").textContent = slot ? `${slot.condition}: ${slot.object} to the ${slot.bin} bin` : "";
     byId("screen-condition").classList.toggle("shifted", Boolean(slot?.is_shifted));
     byId("screen-reset").replaceChildren(...(trial ? [] : (next?.reset ?? [])).map((text) => Object.assign(document.createElement("li"), { textContent: text })));

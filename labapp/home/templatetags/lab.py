@@ -113,7 +113,7 @@ def item(mapping: dict[str, Any], key: str) -> Any:
 @register.filter
 def words(name: str) -> str:
     """A name as people write it: ``furthest_stage`` as ``furthest stage``, ``head.focal_px`` as ``head focal px``."""
-    return name.replace("_", " ").replace(".", " ")
+    return str(name).removeprefix("observation.images.").replace("_", " ").replace(".", " ")
 
 
 @register.filter
