@@ -159,7 +159,8 @@ def trial_correct(request: HttpRequest, slug: str, trial_id: UUID) -> HttpRespon
 
 
 def correct(request: HttpRequest, found: Trial, form: OutcomeForm, reason: str) -> Trial:
-    version = int(request.POST.get("version") or found.version)
+    seen = request.POST.get("version", "")
+    version = (version_in(seen) or 0) if seen else found.version  # what is no number was never a version: a conflict
     return trials.trial_correct(
         trial=found, outcome=form.outcome(), reason=reason, version=version, actor=request.user, now=timezone.now()
     )
