@@ -96,6 +96,13 @@ async def test_a_trial_that_is_not_there_closes_with_its_own_code(lab):
     assert page.close_code == 4404
 
 
+@pytest.mark.parametrize("address", ["/ws/trials/x/", "/ws/nothing/", "/"])
+async def test_an_address_without_a_socket_is_refused(lab, address):
+    page = Websocket(address, user=lab.pi)
+    assert not await page.connect()
+    assert page.close_code == 4404
+
+
 async def test_a_page_that_speaks_is_closed(lab, trial):
     page = Websocket(path(trial), user=lab.pi)
     assert await page.connect()
