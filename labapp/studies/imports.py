@@ -59,17 +59,19 @@ def import_undo(*, study: Study) -> int:
     """Take an imported study away with its trials and what was said of them; returns how many trials there were.
 
     Raises:
-        ValidationError: the study's trials were run here, and those are never deleted.
+        ValidationError: it was undone meanwhile, or its trials were run here, and those are never deleted.
     """
-    study = Study.objects.select_for_update().get(pk=study.pk)
-    if not study.is_imported:
+    found = Study.objects.select_for_update().filter(pk=study.pk).first()
+    if found is None:
+        raise ValidationError(f"The import of “{study.name}” was undone meanwhile.")
+    if not found.is_imported:
         raise ValidationError("Only an import can be undone: trials that were run here are never deleted.")
     for relation in Trial._meta.related_objects:  # notes, corrections and whatever else was said of its trials
         relation.related_model.objects.filter(**{f"{relation.field.name}__study": study}).delete()
     with connection.cursor() as cursor:  # one statement: QuerySet.delete would read every row first
         cursor.execute("DELETE FROM studies_trial WHERE study_id = %s", [study.pk])
         count = cursor.rowcount
-    study.delete()
+    found.delete()
     return count
 
 

@@ -68,8 +68,10 @@ def free_slug(name: str) -> str:
     """The address of a study of this name.
 
     Raises:
-        ValidationError: the name is taken, has no letters, or is the address of a page.
+        ValidationError: the name is taken, no line of text, has no letters, or is the address of a page.
     """
+    if not name.isprintable():
+        raise ValidationError({"name": "A name is one line of printable letters."})
     slug = slugify(name)[:80]
     if not slug or slug in RESERVED or Study.objects.filter(slug=slug).exists():
         raise ValidationError({"name": f"A study named “{name}” exists already, or the name has no letters."})

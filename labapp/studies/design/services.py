@@ -114,10 +114,13 @@ def draft_locked(study: Study, version: int | None) -> Study:
     """The draft's row, held until the transaction ends.
 
     Raises:
-        ValidationError: the study is no draft.
+        ValidationError: the study is no draft, or was deleted meanwhile.
         DraftConflict: somebody saved since ``version``.
     """
-    study = Study.objects.select_for_update(of=("self",)).select_related("cell").get(pk=study.pk)
+    found = Study.objects.select_for_update(of=("self",)).select_related("cell").filter(pk=study.pk).first()
+    if found is None:
+        raise ValidationError(f"The draft “{study.name}” was deleted meanwhile.")
+    study = found
     if study.status != Study.Status.DRAFT:
         raise ValidationError("The design is locked: change it by an amendment with a reason.")
     if version is not None and version != study.draft_version:

@@ -214,6 +214,20 @@ def test_a_draft_is_deleted_and_a_locked_study_is_not(draft, ann, study):
     assert Study.objects.filter(pk=study.pk).exists()
 
 
+def test_a_draft_that_was_deleted_meanwhile_is_said_to_be(draft, researcher):
+    drafts.draft_delete(study=Study.objects.get(pk=draft.pk))
+    for change in (drafts.draft_delete, drafts.plan_save):
+        more = {} if change is drafts.draft_delete else {"plan": AnalysisPlan(), "actor": researcher, "now": NOW}
+        with pytest.raises(ValidationError, match="The draft “Two by two” was deleted meanwhile"):
+            change(study=draft, **more)
+
+
+@pytest.mark.parametrize("name", ["Two\nlines", "A\0B", "Turned \u202e round"])
+def test_a_name_is_one_line_of_printable_letters(draft, researcher, name):
+    with pytest.raises(ValidationError, match="one line of printable letters"):
+        drafts.study_copy(source=draft, name=name, actor=researcher, now=NOW)
+
+
 def test_a_draft_goes_with_its_versions(draft, ann, sent):
     post(ann, url(draft), sent(draft, seed=9))
     answer = ann.post(url(draft, "delete/"), follow=True)

@@ -70,6 +70,13 @@ def test_an_import_is_undone_with_all_that_was_said_of_it(study, client, researc
     assert Trial.objects.count() == 4
 
 
+def test_an_import_is_undone_once(study):
+    again = Study.objects.get(pk=study.pk)
+    import_undo(study=study)
+    with pytest.raises(ValidationError, match="The import of “Elsewhere” was undone meanwhile"):
+        import_undo(study=again)
+
+
 def test_trials_that_were_run_here_are_never_undone(lab):
     with pytest.raises(ValidationError, match="never deleted"):
         import_undo(study=lab.study)
