@@ -12,8 +12,8 @@ LATEX_ESCAPES = {
 
 
 def latex_text(text: str) -> str:
-    """The text with LaTeX's special characters escaped."""
-    return "".join(LATEX_ESCAPES.get(character, character) for character in text)
+    """The text in one line, with LaTeX's special characters escaped."""
+    return "".join(LATEX_ESCAPES.get(character, character) for character in " ".join(text.split()))
 
 
 def latex_table(content: Content, confidence: float) -> str:

@@ -81,6 +81,8 @@ def test_the_latex_table_escapes_names_and_has_every_cell(study: Study, pi) -> N
     text = latex_table(renamed(study_content(study, pi, Filters()), "policy_GG & co"), 0.95)
     assert r"policy\_GG \& co & 22/24, 92 [74, 98] & 21/26, 81 [62, 91] & 43/50, 86 [74, 93] \\" in text
     assert text.count(r"\\") == 6
+    two_lines = latex_table(replace(study_content(study, pi, Filters()), name="One\n\\input{two}"), 0.95)
+    assert two_lines.startswith(r"% One \textbackslash{}input\{two\}, data version"), "a comment stays one"
 
 
 def test_the_html_table_escapes_names(study: Study, pi) -> None:
