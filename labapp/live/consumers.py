@@ -12,7 +12,7 @@ from uuid import UUID
 
 from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncJsonWebsocketConsumer, AsyncWebsocketConsumer
-from django.db import IntegrityError
+from django.db import DataError, IntegrityError
 from django.utils import timezone
 
 from labapp.accounts.roles import RoleConsumerMixin
@@ -123,7 +123,7 @@ class AgentConsumer(AsyncWebsocketConsumer):
         try:
             if Trial.objects.filter(pk=UUID(event.trial), agent=self.agent).exists():
                 trials.events_store(trial_id=UUID(event.trial), events=[event])
-        except (ValueError, IntegrityError) as error:
+        except (ValueError, IntegrityError, DataError) as error:
             raise ProtocolError(f"trial event with trial {event.trial!r}, event {event.event!r}: {error}") from error
 
     async def _on_joints(self, joints: Joints) -> None:

@@ -18,6 +18,7 @@ BAD_MESSAGE, NO_SUCH_TRIAL = 4400, 4404
 
 class TrialConsumer(RoleConsumerMixin, AsyncJsonWebsocketConsumer):
     roles = EVERYONE
+    group = ""
 
     async def connect(self) -> None:
         trial_id = self.scope["url_route"]["kwargs"]["trial_id"]
@@ -28,7 +29,8 @@ class TrialConsumer(RoleConsumerMixin, AsyncJsonWebsocketConsumer):
             await self.close(NO_SUCH_TRIAL)
 
     async def disconnect(self, code: int) -> None:
-        await self.channel_layer.group_discard(self.group, self.channel_name)
+        if self.group:  # else it was refused before it joined
+            await self.channel_layer.group_discard(self.group, self.channel_name)
 
     async def receive(self, **message: Any) -> None:
         await self.close(code=BAD_MESSAGE, reason="a page only listens here")

@@ -83,7 +83,9 @@ async def test_a_page_of_another_trial_hears_nothing(lab, trial):
 
 
 async def test_strangers_and_foreign_pages_are_refused(lab, trial):
-    assert not await Websocket(path(trial)).connect()
+    stranger = Websocket(path(trial))
+    assert not await stranger.connect()
+    await stranger.disconnect()  # as the server tells it once it is refused
     assert not await Websocket(path(trial), user=lab.pi, origin="https://evil.example.org").connect()
     await in_thread(lambda: type(lab.pi).objects.filter(pk=lab.pi.pk).update(is_active=False))()
     assert not await Websocket(path(trial), user=lab.pi).connect()
