@@ -145,7 +145,7 @@ function pastBar(lab, studyUrl) {
   const { state, scored, waiting } = lab;
   const isOpen = state.last && !waiting.length;
   const trial = state.last ?? scored;
-  if (!trial) return make("div", { className: "past-bar empty", textContent: "Nothing scored here yet." });
+  if (!trial) return make("div", { className: "past-bar empty", textContent: "Nothing scored on this page yet." });
   const words = `Trial ${trial.slot?.position ?? ""}: ${trial.is_success ? "success" : labelOf(lab.choices.failure_modes, trial.failure_mode)}`;
   return make("div", { className: `past-bar${isOpen ? (trial.is_success ? " success" : " failure") : ""}` },
     make("span", { textContent: words }),

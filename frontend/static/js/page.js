@@ -38,7 +38,8 @@ function showTimes(root = document) {
 
 // A link to something folded opens it and leads there.
 function unfold() {
-  const folded = location.hash.length > 1 && document.getElementById(location.hash.slice(1))?.querySelector("details");
+  const target = location.hash.length > 1 ? document.getElementById(location.hash.slice(1)) : null;
+  const folded = target?.querySelector(":scope > .card-body > details");
   if (!folded) return;
   folded.open = true;
   folded.querySelector("select, input:not([type=hidden]), textarea")?.focus();
@@ -60,6 +61,14 @@ document.addEventListener("htmx:load", (event) => {
   showTimes(event.target);
 });
 watchToasts(document);
+// On a narrow screen the navigation scrolls sideways: the place where one is stays in sight.
+function showPlace() {
+  const place = document.querySelector(".nav-link[aria-current]");
+  const bar = place?.parentElement;
+  if (bar && bar.scrollWidth > bar.clientWidth) bar.scrollLeft = place.offsetLeft - bar.offsetLeft - 40;
+}
+
+showPlace();
 unfold();
 addEventListener("hashchange", unfold);
 showTimes();
