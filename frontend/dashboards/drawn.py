@@ -47,9 +47,9 @@ def _times(content: Content, theme: str) -> Any:
 # Name -> title, how it is drawn, and whether the content has it, in the order of the page.
 FIGURES: dict[str, tuple[str, Callable[[Content, str], Any], Callable[[Content], bool]]] = {
     "success-bars": ("Success", _success, lambda content: True),
-    "looks-figure": ("Looks", _looks, lambda content: bool(content.looks and content.looks.comparisons)),
     "effects-forest": ("Main effects and interaction", _effects, lambda content: bool(content.effects)),
     "interaction-plot": ("Interaction", _interaction, lambda content: bool(content.cell_means)),
+    "looks-figure": ("Looks", _looks, lambda content: bool(content.looks and content.looks.comparisons)),
     "sim-beside-real": ("Simulated beside real", _beside, lambda c: bool(c.simulated and c.simulated.lines)),
     "failure-modes": ("Failure modes", _failures, lambda content: True),
     "stage-funnel": ("Stages reached", _stages, lambda content: True),
