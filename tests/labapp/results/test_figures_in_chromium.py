@@ -147,3 +147,17 @@ def test_what_was_unfolded_stays_open_when_the_page_is_drawn_anew(page) -> None:
     page.get_by_text("above zero").wait_for(state="visible")
     page.get_by_text("A second view: Bayesian posterior").click()
     page.get_by_text("above zero").wait_for(state="hidden")
+
+
+def test_the_links_to_parts_stay_in_sight_and_say_where_one_is(page):
+    page.click(".part-links a:has-text('How trials end')")
+    page.wait_for_selector(".part-links a[aria-current]:has-text('How trials end')")
+    assert page.locator(".part-links").bounding_box()["y"] >= 0
+    assert page.locator("#failure-modes").is_visible()
+
+
+def test_an_address_with_a_part_leads_there_once_it_is_drawn(page):
+    page.goto(f"{page.url.split('#')[0]}#comparisons")
+    page.reload()
+    page.wait_for_function("document.getElementById('comparisons')?.getBoundingClientRect().top < 200")
+    assert not page.troubles
