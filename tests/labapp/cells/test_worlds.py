@@ -100,7 +100,7 @@ def test_the_form_queues_a_run_and_leads_to_it(browser_of, researcher):
 def test_two_worlds_are_compared_with_their_marks(browser_of, researcher):
     a, b = made.world(researcher, is_grounded=False), made.world(researcher)
     page = browser_of(researcher).get("/worlds/compare/", {"a": a.pk, "b": b.pk}).content.decode()
-    assert "belt_offset" in page
+    assert "belt offset" in page
     assert "+0.01, +0, +0" in page
     assert "belt_spread_mm" in page
 
