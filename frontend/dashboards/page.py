@@ -181,5 +181,5 @@ def _empty(content: Content, filters: Filters) -> html.Div:
     if content.counts.waiting:
         return empty("Trials wait for their outcome", "Results appear here as soon as an operator has scored a trial.")
     return empty(
-        "No scored trials yet", "Lock the study and run trials in the console; results appear here as they come."
+        "No scored trials yet", "Run trials in the console once the study is locked; results appear here as they come."
     )

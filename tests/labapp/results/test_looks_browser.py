@@ -30,7 +30,7 @@ def drawn(study: Study, last: int) -> None:
         study.trials.filter(pk=trial.pk).update(is_success=is_success, furthest_stage=stage, failure_mode=mode)
 
 
-@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("rule", ["group-sequential", "anytime", pytest.param("pairs", marks=pytest.mark.slow)])
 def test_the_card_draws_in_both_themes_and_fits_a_phone(page_of, live_server, pi: User, rule: str) -> None:
     plan, primary, verdict = RULES[rule]
     study = looked_study(pi, plan, primary, blocks=48)
