@@ -1,5 +1,6 @@
 """Settings shared by development, tests and production."""
 
+import logging
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -134,11 +135,19 @@ SPECTACULAR_SETTINGS = {
     "SERVE_INCLUDE_SCHEMA": False,
 }
 
+
+
+def has_a_name(record: logging.LogRecord) -> bool:
+    """Not the remarks of libraries that log to nobody's name, as scipy's optimisers do."""
+    return record.name != "root" or record.levelno >= logging.WARNING
+
+
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
+    "filters": {"named": {"()": "django.utils.log.CallbackFilter", "callback": has_a_name}},
     "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["named"]}},
     "root": {"handlers": ["console"], "level": "INFO"},
     "loggers": {"django": {"handlers": ["console"], "level": "INFO", "propagate": False}},
 }

@@ -79,6 +79,11 @@ async def test_twelve_trials_by_keyboard(web_port, cast, closed_connections, tmp
         assert "grounded" not in await page.content()
         await corrected_with_its_reason(page)
     await in_thread(check_the_record)(cast.study)
+    async with tablet(url, cast.pi) as page:
+        await unblind(page, f"{url}{cast.study.get_absolute_url()}", "all twelve trials are scored")
+    async with tablet(url, cast.operator) as page:
+        await page.goto(f"{url}{cast.study.get_absolute_url()}")
+        await expect(page.get_by_text("grounded-adapt").first).to_be_visible()
 
 
 async def corrected_with_its_reason(page: Page) -> None:
@@ -123,12 +128,16 @@ def check_the_record(study: Study) -> None:
     assert TrialRevision.objects.filter(kind="confirmed").count() == 13
 
 
+async def unblind(page: Page, study_url: str, reason: str) -> None:
+    await page.goto(study_url)
+    await page.fill("#unblind-reason", reason)
+    await page.get_by_role("button", name="Unblind the study").click()
+    await expect(page.get_by_text("Unblinded by")).to_be_visible()
+
+
 async def test_the_pi_unblinds_and_then_the_names_are_there(web_port, cast, closed_connections):
     url = f"http://127.0.0.1:{web_port}"
     async with tablet(url, cast.pi) as page:
-        await page.goto(f"{url}{cast.study.get_absolute_url()}")
-        await page.fill("#unblind-reason", "interim look")
-        await page.get_by_role("button", name="Unblind the study").click()
-        await expect(page.get_by_text("Unblinded by")).to_be_visible()
+        await unblind(page, f"{url}{cast.study.get_absolute_url()}", "interim look")
     event = await cast.study.events.aget(kind="unblinded")
     assert event.reason == "interim look"
