@@ -136,7 +136,6 @@ SPECTACULAR_SETTINGS = {
 }
 
 
-
 def has_a_name(record: logging.LogRecord) -> bool:
     """Not the remarks of libraries that log to nobody's name, as scipy's optimisers do."""
     return record.name != "root" or record.levelno >= logging.WARNING
