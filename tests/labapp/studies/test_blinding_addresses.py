@@ -37,7 +37,7 @@ WRITES = ("post", "put", "patch", "delete")
 # What differs between two answers to the same request.
 CHANGING = re.compile(
     r'csrfmiddlewaretoken" value="[^"]+"|"X-CSRFToken": ?"[^"]+"|name="id" value="[^"]+"|expires=[^;]+|datetime="[^"]+"'
-    r'|\d+ \w+ ago|"(?:age_s|now)":[^,}]+'
+    r'|\bExpires: [^\n]+|\d+ \w+ ago|"(?:age_s|now)":[^,}]+'
 )
 
 
