@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, QuerySet
 
 from labapp.cells.flatten import PARTS, Pair, compare
 from labapp.cells.models import Calibration, Cell, World
@@ -38,13 +38,6 @@ def worlds() -> QuerySet[World]:
         )
         .annotate(configuration_count=Count("configurations", distinct=True))
         .order_by("cell__name", "name", "-version")
-    )
-
-
-def worlds_of(calibration: Calibration) -> QuerySet[World]:
-    """The worlds that rest on a calibration, in whichever part."""
-    return World.objects.filter(
-        Q(visual_calibration=calibration) | Q(layout_calibration=calibration) | Q(dynamics_calibration=calibration)
     )
 
 

@@ -1,6 +1,7 @@
 """Pages of policies. No operator sees them: names, sizes and dates would tell what a code hides."""
 
 from django.contrib import messages
+from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
@@ -8,7 +9,7 @@ from django.views.decorators.http import require_POST, require_safe
 from labapp.accounts.models import Role
 from labapp.accounts.roles import RESEARCH, role_required
 from labapp.forms import submitted
-from labapp.lineage import lineage_of, trials_resting_on
+from labapp.lineage import lineage_of
 from labapp.policies import selectors, services
 from labapp.policies.forms import TrainForm
 from labapp.policies.models import Policy
@@ -34,7 +35,7 @@ def policy(request: HttpRequest, name: str) -> HttpResponse:
         "checkpoints": found.checkpoints.all(),
         "curves": selectors.curves_of(found),
         "lineage": lineage_of(found),
-        "trial_count": trials_resting_on(found).count(),
+        "trial_count": found.arms.aggregate(count=Count("trials"))["count"],
     }
     return render(request, "policies/policy.html", context)
 
@@ -54,4 +55,5 @@ def policy_new(request: HttpRequest) -> HttpResponse:
 @require_POST
 @role_required(Role.RESEARCHER)
 def remove(request: HttpRequest, name: str) -> HttpResponse:
-    return removed(request, get_object_or_404(Policy, name=name), "policies:list")
+    found = get_object_or_404(Policy, name=name)
+    return removed(request, found, "policies:list", found.checkpoints.all())
