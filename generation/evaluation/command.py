@@ -9,13 +9,18 @@ from typing import Any
 
 from generation.evaluation.config import EvaluateConfig, PolicyConfig
 from generation.evaluation.evaluator import Evaluator
+from generation.evaluation.policy import Policy
+from generation.evaluation.recording import BlockRecorder
 from generation.evaluation.served import served
 from generation.evaluation.starts import RolloutOrder, rollout_orders
+from generation.export import world_hash
 from generation.folder import claim, load_world
 from generation.physics import CpuEngine
 from generation.rendering import MujocoRenderer
+from robots.agent.rollout import REPLAN_TICKS
 from robots.cell.bench import BENCH_CELL
 from robots.cell.description import STEPS_PER_TICK
+from robots.cell.initial import instruction
 from robots.cell.scene import Scene
 from robots.cell.world import WorldParameters
 from robots.config import load_config, to_json, write_json
@@ -23,6 +28,7 @@ from robots.errors import ConfigError, DataError
 from robots.progress import Progress, StopRequestedError
 
 PLACES = {"world", "policies", "serve"}  # paths may change before a resumption, names and worlds may not
+FRAME_TICKS = {"seen": REPLAN_TICKS, "smooth": 4, "none": REPLAN_TICKS}
 Row = dict[str, Any]
 
 
@@ -62,7 +68,7 @@ class _Run:
         size = self._config.block
         blocks = [self._orders[i : i + size] for i in range(0, len(self._orders), size)]
         paths = [self._out / "blocks" / f"{policy.name}-{i:04d}.json" for i in range(len(blocks))]
-        if not all(path.exists() for path in paths):
+        if not all(self._is_done(path) for path in paths):
             self._run(policy, list(zip(paths, blocks, strict=True)))
         else:
             self._count(len(self._orders))
@@ -75,16 +81,40 @@ class _Run:
         try:
             with served(policy.checkpoint, BENCH_CELL, log, serve, self._is_stopping) as asked:
                 for path, orders in blocks:
-                    if not path.exists():
-                        outcomes = self._ready().run(asked, orders)
-                        pairs = zip(orders, outcomes, strict=True)
-                        write_json(path, [_row(policy.name, order, asdict(outcome)) for order, outcome in pairs])
-                        self._progress.artifact(path.relative_to(self._out), "shard")
+                    if not self._is_done(path):
+                        self._roll_out(asked, policy.name, path, orders)
                     self._count(len(orders))
         except DataError:
             if self._progress.stop_requested:
                 raise StopRequestedError from None
             raise
+
+    def _roll_out(self, asked: Policy, name: str, path: Path, orders: Sequence[RolloutOrder]) -> None:
+        """One block: its episodes folder first, then its rows, which say that both are whole."""
+        evaluator, folder = self._ready(), self._episodes(path)
+        views = BENCH_CELL.policy_views if self._config.video != "none" else ()
+        ticks = FRAME_TICKS[self._config.video]
+        with BlockRecorder(folder, BENCH_CELL, views, self._config.image_size, ticks) as recorder:
+            outcomes = evaluator.run(asked, orders, recorder)
+            rows = [_row(name, order, asdict(outcome)) for order, outcome in zip(orders, outcomes, strict=True)]
+            tasks = [instruction(order.initial.object, order.initial.bin) for order in orders]
+            episodes = recorder.write(tasks, [self._facts(*pair) for pair in zip(orders, rows, strict=True)])
+        place = folder.relative_to(self._out)
+        self._progress.artifact(place, "episodes")
+        write_json(path, [{**row, "episodes": str(place), "episode": n} for row, n in zip(rows, episodes, strict=True)])
+        self._progress.artifact(path.relative_to(self._out), "shard")
+
+    def _facts(self, order: RolloutOrder, row: Row) -> Row:
+        ended = "invalid" if row["invalid"] else row["failure_mode"] or "success"
+        lineage = {"is_simulated": True, "world_sha256": world_hash(self._world), "evaluation_seed": self._config.seed}
+        return {**row, "outcome": ended, "initial_state": order.initial.to_dict(), **lineage}
+
+    def _episodes(self, path: Path) -> Path:
+        """Where the episodes of a block's rows lie."""
+        return self._out / "episodes" / path.stem
+
+    def _is_done(self, path: Path) -> bool:
+        return path.exists() and self._episodes(path).is_dir()
 
     def _is_stopping(self) -> bool:
         return self._progress.stop_requested

@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal, get_args
 
 from robots.cell.bench import BENCH_CELL
 from robots.cell.description import Side
@@ -11,6 +12,8 @@ from robots.errors import ConfigError
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,79}")
 Check = tuple[bool, str, str]
+Video = Literal["seen", "smooth", "none"]
+VIDEOS: tuple[Video, ...] = get_args(Video)
 
 
 @dataclass(frozen=True)
@@ -76,6 +79,7 @@ class EvaluateConfig:
         seed: of drawn starts and of the policies' noise.
         time_limit_s: of one rollout. image_size: side of the square views [px], the agent's by default.
         block: rollouts simulated together; it is part of what makes two runs equal to the last bit.
+        video: of every view, the frames that the policy is shown (every 12 ticks), smooth (every 4), or none.
         serve: command that serves a checkpoint, with `{checkpoint}` and `{socket}`; empty: `python -m training serve`.
     """
 
@@ -86,6 +90,7 @@ class EvaluateConfig:
     time_limit_s: float = 12.0
     image_size: int = 128
     block: int = 16
+    video: Video = "seen"
     serve: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -100,6 +105,7 @@ class EvaluateConfig:
             (0 < self.time_limit_s <= 600, "time_limit_s", f"must be above 0, up to 600 s, not {self.time_limit_s}"),
             (16 <= self.image_size <= 640, "image_size", f"must be 16..640 px, not {self.image_size}"),
             (1 <= self.block <= 1024, "block", f"must be 1..1024, not {self.block}"),
+            (self.video in VIDEOS, "video", f"must be one of {', '.join(VIDEOS)}, not {self.video}"),
             (not self.serve or "{socket}" in self.serve, "serve", "must have an argument {socket}"),
         )
 

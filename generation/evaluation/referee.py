@@ -26,6 +26,7 @@ class Referee:
         scene.reset(initial)
         self._tcp: Array = scene.tcp_pose()[0]
         self.ticks = 0
+        self.stages: dict[str, float] = {"approach": 0.0}  # stage to the time [s] of the row that shows it first
 
     @property
     def is_over(self) -> bool:
@@ -38,6 +39,7 @@ class Referee:
         for state in states:
             self._judge.update(self._sample(state))
             self.ticks += 1
+            self.stages.setdefault(self._judge.stage, self.ticks / CONTROL_HZ)
             if self.is_over:
                 return True
         return False

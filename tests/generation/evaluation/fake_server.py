@@ -32,10 +32,16 @@ def main(folder: Path, path: str) -> None:
             continue
         if behavior == "crash":
             sys.exit(4)
-        if behavior == "slow":
-            time.sleep(0.15)
+        if behavior == "second block held" and len(request["batch"]) == 1:
+            wait_for(folder / "go")
         actions = [np.tile(one["state"][-1], (40, 1)) for one in request["batch"]]
         send_frame(connection, {"actions": np.stack(actions), "latency_ms": 1.0})
+
+
+def wait_for(path: Path) -> None:
+    deadline = time.monotonic() + 25
+    while not path.exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from generation.evaluation import Evaluator, Outcome, Policy, RolloutOrder, Seen
+from generation.evaluation.recording import Stretch
 from generation.physics import CpuEngine
 from generation.rendering import MujocoRenderer
 from robots.cell.bench import BENCH_CELL
@@ -40,11 +41,16 @@ def test_a_persons_commands_played_back_succeed(evaluate, orders, recordings) ->
     outcomes = evaluate(Replay(recordings), orders)
     assert [(o.success, o.furthest_stage, o.failure_mode) for o in outcomes] == [(True, "placed", "")] * 3
     assert all(2 < o.time_s < 12 for o in outcomes)
+    for outcome in outcomes:
+        assert list(outcome.stages)[:1] == ["approach"] and list(outcome.stages)[-1] == "placed"
+        assert list(outcome.stages.values()) == sorted(outcome.stages.values())
+        assert outcome.stages["placed"] <= outcome.time_s
 
 
 def test_a_policy_that_does_nothing_misses_the_pick_when_time_is_up(evaluate, orders) -> None:
     outcomes = evaluate(Still(), orders, time_limit_s=3.0)
-    assert outcomes == [Outcome(o.number, False, "approach", "missed_pick", 3.0) for o in orders]
+    stages = {"approach": 0.0}
+    assert outcomes == [Outcome(o.number, False, "approach", "missed_pick", 3.0, "", stages) for o in orders]
 
 
 def test_the_wrong_bin_is_named_as_such(evaluate, orders, recordings) -> None:
@@ -82,6 +88,38 @@ def test_a_policy_is_asked_every_twelve_ticks_with_the_agents_history(evaluate, 
     assert set(first.images) == set(BENCH_CELL.policy_views)
     assert first.images["head"].shape == (32, 32, 3)
     assert first.instruction == f"pick up the box and place it in the {orders[0].initial.bin} bin"
+
+
+class Kept:
+    """A recorder that keeps what it is given."""
+
+    def __init__(self, frame_ticks: int) -> None:
+        self.frame_ticks = frame_ticks
+        self.stretches: dict[int, list[Stretch]] = {}
+
+    def add(self, number: int, stretch: Stretch) -> None:
+        self.stretches.setdefault(number, []).append(stretch)
+
+
+def test_a_recorder_gets_every_row_of_a_rollout_and_the_frames_the_policy_saw(
+    scene, engine, renderer, orders, recordings
+) -> None:
+    kept = Kept(12)
+    (outcome,) = Evaluator(scene, engine, renderer).run(Replay(recordings), orders[:1], kept)
+    stretches = kept.stretches[0]
+    states, actions = (np.concatenate([getattr(s, name) for s in stretches]) for name in ("states", "actions"))
+    assert len(states) == len(actions) == round(50 * outcome.time_s)
+    assert np.allclose(states[0], BENCH_CELL.home_state)
+    assert np.allclose(actions, recordings[0].astype(np.float32)[: len(actions)])
+    assert [[tick for tick, _ in s.frames] for s in stretches] == [[0]] * len(stretches)
+    assert set(stretches[0].frames[0][1]) == set(BENCH_CELL.policy_views)
+
+
+def test_a_smooth_recording_has_further_frames_and_none_after_the_end(scene, engine, renderer, orders) -> None:
+    kept = Kept(4)
+    Evaluator(scene, engine, renderer, time_limit_s=0.42).run(Still(), orders[:1], kept)
+    assert [[tick for tick, _ in s.frames] for s in kept.stretches[0]] == [[0, 4, 8], [0, 4, 8]]
+    assert [len(s.states) for s in kept.stretches[0]] == [12, 9]
 
 
 def test_every_policy_is_given_the_same_noise_and_every_moment_its_own(evaluate, orders) -> None:
