@@ -1,11 +1,16 @@
 """Error pages: JSON under ``/api/``, a page elsewhere; never a traceback."""
 
 import logging
+import sys
 from collections.abc import Callable
 
-from django.db import DataError
+from django.db import DataError, InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
+from django.template.loader import render_to_string
+from redis import RedisError
+
+from labapp.storage import StoreUnavailable
 
 logger = logging.getLogger(__name__)
 
@@ -21,6 +26,13 @@ ADVICE = {
     404: "The link may be old, or the thing was removed.",
     500: "The error is in the server's log with its time. Trying again does no harm.",
 }
+
+AWAY: dict[str, tuple[type[BaseException], ...]] = {
+    "database": (OperationalError, InterfaceError),
+    "queue and cache (Redis)": (RedisError,),
+    "object store": (StoreUnavailable,),
+}
+RETRY_AFTER_S = 10
 
 
 def _answer(request: HttpRequest, status: int, detail: str = "") -> HttpResponse:
@@ -44,7 +56,20 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    return _answer(request, 500)
+    error = sys.exc_info()[1]
+    away = next((name for name, kinds in AWAY.items() if isinstance(error, kinds)), None)
+    return _service_away(request, away) if away else _answer(request, 500)
+
+
+def _service_away(request: HttpRequest, name: str) -> HttpResponse:
+    """Made without the database: the lab's own pages ask it who is reading."""
+    title = f"The lab's {name} does not answer"
+    headers = {"Retry-After": str(RETRY_AFTER_S)}
+    if request.path.startswith("/api/"):
+        detail = f"{title}. Send the request again in {RETRY_AFTER_S} s."
+        return JsonResponse({"detail": detail}, status=503, headers=headers)
+    context = {"title": title, "is_reading": request.method in ("GET", "HEAD"), "retry_after_s": RETRY_AFTER_S}
+    return HttpResponse(render_to_string("away.html", context), status=503, headers=headers)
 
 
 class ValuesThatCannotBeStored:

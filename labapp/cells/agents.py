@@ -1,19 +1,20 @@
 """Agents: who they are, whether they are there, and how to reach them."""
 
+import logging
 import secrets
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from asgiref.sync import async_to_sync
-from channels.layers import get_channel_layer
 from django.db import transaction
 from django.db.models import QuerySet
 
 from labapp.accounts.models import token_digest
 from labapp.cells.models import Agent, Cell
-from robots.agent.protocol import LabMessage, Stop, dump_text
+from labapp.hints import tell_now
+from robots.agent.protocol import LabMessage, Stop, TrialCancel, dump_text
 
+logger = logging.getLogger(__name__)
 AWAY_AFTER = timedelta(seconds=15)
 TOKEN_SCHEME = "Agent"
 
@@ -83,9 +84,17 @@ class Groups:
 
 
 def send_to_agent(agent_id: int, message: LabMessage) -> None:
-    """Hand a message to the agent's socket once the transaction is committed; a rollback sends nothing."""
+    """Hand a message to the agent's socket once the transaction is committed; a rollback sends nothing.
+
+    A trial whose start is lost on the way is sent again when the agent says that it is idle.
+    """
     event = {"type": "agent.message", "text": dump_text(message)}
-    transaction.on_commit(lambda: _send(Groups.agent(agent_id), event))
+
+    def send() -> None:
+        if not tell_now(Groups.agent(agent_id), event, is_urgent=isinstance(message, Stop | TrialCancel)):
+            logger.warning("Agent %s did not get %s: Redis does not answer", agent_id, type(message).__name__)
+
+    transaction.on_commit(send)
 
 
 def stop_cell(cell: Cell, pressed: bool, by: str) -> int:
@@ -98,8 +107,4 @@ def stop_cell(cell: Cell, pressed: bool, by: str) -> int:
 
 def tell_viewers(cell_slug: str, event: dict[str, Any]) -> None:
     """Tell every page that watches a cell, once the transaction is committed."""
-    transaction.on_commit(lambda: _send(Groups.viewers(cell_slug), {"type": "viewer.event", "event": event}))
-
-
-def _send(group: str, event: dict[str, Any]) -> None:
-    async_to_sync(get_channel_layer().group_send)(group, event)
+    transaction.on_commit(lambda: tell_now(Groups.viewers(cell_slug), {"type": "viewer.event", "event": event}))

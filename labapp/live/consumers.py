@@ -5,7 +5,7 @@ import contextlib
 import json
 import logging
 import struct
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -18,6 +18,7 @@ from django.utils import timezone
 from labapp.accounts.roles import RoleConsumerMixin
 from labapp.cells import agents
 from labapp.cells.models import Agent, Cell
+from labapp.hints import tell
 from labapp.live import trials
 from labapp.live.frames import JOINTS, FrameHub, Mailbox, frame_hub
 from labapp.origins import header
@@ -101,17 +102,21 @@ class AgentConsumer(AsyncWebsocketConsumer):
             agent=self.agent, version=hello.software, now=self.connected_at
         )
         await self.send(text_data=dump_text(Welcome(cell=self.cell.slug, embodiment=self.cell.embodiment)))
-        for message in await database_sync_to_async(self._messages_missed)(hello):
-            await self.send(text_data=message)
+        await self._send_missed(known={hello.trial, *hello.spooled})
         await self._tell_state(hello.state)
 
-    def _messages_missed(self, hello: Hello) -> list[str]:
-        known = {hello.trial, *hello.spooled}
+    async def _send_missed(self, known: Collection[str | None]) -> None:
+        for message in await database_sync_to_async(self._messages_missed)(known):
+            await self.send(text_data=message)
+
+    def _messages_missed(self, known: Collection[str | None]) -> list[str]:
         pending = [trial for trial in trials.trials_pending(self.agent) if str(trial.pk) not in known]
         return [dump_text(start_message(trial)) for trial in pending]
 
     async def _on_heartbeat(self, heartbeat: Heartbeat) -> None:
         await database_sync_to_async(agents.agent_seen)(agent=self.agent, now=timezone.now())
+        if heartbeat.state == "idle" and not heartbeat.spooled:
+            await self._send_missed(known=())
         await self._tell_state(heartbeat.state)
 
     async def _on_trial_event(self, event: TrialEvent) -> None:
@@ -143,7 +148,7 @@ class AgentConsumer(AsyncWebsocketConsumer):
 
     async def _tell(self, event: dict[str, Any]) -> None:
         group = agents.Groups.viewers(self.cell.slug)
-        await self.channel_layer.group_send(group, {"type": "viewer.event", "event": event})
+        await tell(group, {"type": "viewer.event", "event": event})
 
 
 class ViewerConsumer(RoleConsumerMixin, AsyncJsonWebsocketConsumer):

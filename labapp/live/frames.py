@@ -15,6 +15,7 @@ from django.conf import settings
 from redis import asyncio as redis
 from redis.exceptions import RedisError
 
+from labapp.hints import line
 from labapp.settings.backends import PATIENT_SOCKET
 
 logger = logging.getLogger(__name__)
@@ -69,10 +70,7 @@ class FrameHub:
 
     async def publish(self, cell: str, key: int, item: bytes) -> None:
         """Send one item to every viewer of a cell. Without Redis it is lost: the next one is newer anyway."""
-        try:
-            await self._client.publish(channel_name(cell), bytes([key]) + item)
-        except RedisError as error:
-            logger.warning("Frame of %s not published: %s", cell, error)
+        await line.send(lambda: self._client.publish(channel_name(cell), bytes([key]) + item))
 
     def join(self, cell: str) -> Mailbox:
         """A mailbox that gets the cell's items until `leave`."""

@@ -1,16 +1,10 @@
 """Tells browsers about runs through the channel layer. The database holds the truth: a lost message harms nothing."""
 
-import logging
 from typing import Any
 
-import redis
-from asgiref.sync import async_to_sync
-from channels.exceptions import ChannelFull
-from channels.layers import get_channel_layer
-
+from labapp.hints import tell_now
 from labapp.runs.models import Run, RunEvent, RunMetric
 
-logger = logging.getLogger(__name__)
 ALL_RUNS = "runs"
 
 
@@ -29,8 +23,8 @@ def publish_run(run_id: int, *, events: list[RunEvent] | None = None, metrics: l
         "events": [event_state(event) for event in events or []],
         "metrics": [metric_state(metric) for metric in metrics or []],
     }
-    tell_group(group_of(run_id), {"type": "run.changed", "payload": payload})
-    tell_group(ALL_RUNS, {"type": "run.changed", "payload": {"run": state}})
+    tell_now(group_of(run_id), {"type": "run.changed", "payload": payload})
+    tell_now(ALL_RUNS, {"type": "run.changed", "payload": {"run": state}})
 
 
 def run_state(run: Run) -> dict[str, Any]:
@@ -53,11 +47,3 @@ def event_state(event: RunEvent) -> dict[str, Any]:
 
 def metric_state(metric: RunMetric) -> dict[str, Any]:
     return {"step": metric.step, "name": metric.name, "value": metric.value, "flag": metric.flag}
-
-
-def tell_group(group: str, message: dict[str, Any]) -> None:
-    """Send to every socket of a group; without a channel layer the message is lost and the caller goes on."""
-    try:
-        async_to_sync(get_channel_layer().group_send)(group, message)
-    except (redis.RedisError, OSError, ChannelFull) as error:
-        logger.info("Not published to %s: %s", group, error)

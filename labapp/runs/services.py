@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import Enum
+from itertools import takewhile
 from typing import Any
 
 from django.conf import settings
 from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
-from kombu.exceptions import OperationalError
 
 from labapp.accounts.models import User
-from labapp.celery import app
+from labapp.celery import BrokerSilent, send
 from labapp.runs.events import clean_json, clean_text
 from labapp.runs.kinds import get_kind
 from labapp.runs.models import Run, RunEvent
@@ -49,7 +49,7 @@ def run_create(*, kind: str, params: dict[str, Any], title: str = "", created_by
     run = Run.objects.create(
         kind=kind, title=title or found.label, queue=found.queue, params=clean_json(params), created_by=created_by
     )
-    transaction.on_commit(lambda: run_enqueue(run_id=run.pk))
+    transaction.on_commit(lambda: _offer(run.pk))
     return run
 
 
@@ -57,8 +57,8 @@ def run_enqueue(*, run_id: int) -> bool:
     """Hand the id to the broker. During an outage the run stays queued and the sweeper tries again."""
     run = Run.objects.get(pk=run_id)
     try:
-        app.send_task("runs.execute", args=[run.pk], queue=run.queue)
-    except OperationalError as error:
+        send("runs.execute", run.pk, queue=run.queue)
+    except BrokerSilent as error:
         logger.warning("Run %s waits for the broker: %s", run.pk, error)
         return False
     Run.objects.filter(pk=run.pk, status=Run.Status.QUEUED).update(enqueued_at=timezone.now())
@@ -168,7 +168,7 @@ def run_retry(*, run_id: int, by: User | None) -> Run:
         ):
             raise RunStateError(f"Only a run that failed, was cancelled or lost can be retried; {_state_of(runs)}.")
         events_append(run_id=run_id, lines=[LogLine("info", f"Retried by {by}." if by else "Retried.")])
-        transaction.on_commit(lambda: run_enqueue(run_id=run_id))
+        transaction.on_commit(lambda: _offer(run_id))
     return runs.get()
 
 
@@ -188,12 +188,16 @@ def runs_mark_lost(*, now: datetime) -> list[int]:
 
 
 def runs_resend(*, now: datetime, resend_all: bool = False) -> list[int]:
-    """Send queued runs to the broker that it never got, or got so long ago that it may have lost them."""
+    """Send queued runs to the broker that it never got, or got so long ago that it may have lost them.
+
+    The first that it does not take ends the round; returns the ids of those that it took.
+    """
     waiting = Run.objects.filter(status=Run.Status.QUEUED)
     if not resend_all:
         never = waiting.filter(enqueued_at__isnull=True, created_at__lt=now - timedelta(seconds=5))
         waiting = never | waiting.filter(enqueued_at__lt=now - RESEND_AFTER)
-    return [run_id for run_id in waiting.order_by("pk").values_list("pk", flat=True) if run_enqueue(run_id=run_id)]
+    ids = waiting.order_by("pk").values_list("pk", flat=True)
+    return list(takewhile(lambda run_id: run_enqueue(run_id=run_id), ids))
 
 
 def events_append(*, run_id: int, lines: Sequence[LogLine]) -> list[RunEvent]:
@@ -213,6 +217,13 @@ def events_append(*, run_id: int, lines: Sequence[LogLine]) -> list[RunEvent]:
 
 def lease() -> timedelta:
     return timedelta(seconds=settings.RUN_LEASE_SECONDS)
+
+
+def _offer(run_id: int) -> None:
+    """To the broker; where it is silent the run's log tells whoever waits for the run."""
+    if not run_enqueue(run_id=run_id):
+        reason = "The queue (Redis) does not answer. The run waits, and starts by itself once it does."
+        events_append(run_id=run_id, lines=[LogLine("warning", reason)])
 
 
 def _state_of(runs: Any) -> str:

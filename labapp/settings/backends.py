@@ -29,7 +29,7 @@ NOT_STARTED = {
 # cancellation: a websocket that closes at once would then never end. So: none, and the system's keepalive instead.
 PATIENT_SOCKET = {"socket_timeout": None, "socket_keepalive": True}
 
-POOL_TIMEOUT_S = 10.0
+DATABASE_WAIT_S = 5  # for a connection: a page says that the database is away, and does not wait for it twice
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def database(url: str) -> dict[str, Any]:
         "PORT": str(parts.port or ""),
         "CONN_MAX_AGE": 0,
         "CONN_HEALTH_CHECKS": True,
-        "OPTIONS": dict(parse_qsl(parts.query)) | pool(),
+        "OPTIONS": {"connect_timeout": DATABASE_WAIT_S} | dict(parse_qsl(parts.query)) | pool(),
     }
 
 
@@ -72,7 +72,7 @@ def pool() -> dict[str, Any]:
     Under ASGI each request has a thread of its own: without a pool each would open, and PostgreSQL fork, a connection.
     """
     size = int(env.number("DATABASE_POOL", 0))
-    return {"pool": {"min_size": 2, "max_size": size, "timeout": POOL_TIMEOUT_S}} if size else {}
+    return {"pool": {"min_size": 2, "max_size": size, "timeout": DATABASE_WAIT_S}} if size else {}
 
 
 def object_store(known: dict[str, str]) -> ObjectStore:

@@ -8,5 +8,6 @@ ALLOWED_HOSTS = ["testserver", "127.0.0.1", "localhost"]
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = True
+REDIS_WAIT_SECONDS = env.number("REDIS_WAIT_SECONDS", 30.0)
 RUN_LEASE_SECONDS = env.number("RUN_LEASE_SECONDS", 2.0)
 RUN_STOP_GRACE_SECONDS = env.number("RUN_STOP_GRACE_SECONDS", 3.0)

@@ -1,12 +1,15 @@
-// One run, live: state, log and curves come over the socket; a lost connection is taken up again.
+// One run, live: state, log and curves come over the socket; a lost connection is taken up again, and a message that
+// was lost is made up for by asking now and then.
 import { drawCurve } from "./curve.js";
 
 const id = document.querySelector("script[data-run]").dataset.run;
 const log = document.getElementById("run-log");
 const KEPT_LINES = 1000;
+const ASK_EVERY_MS = 15_000;
 const curves = new Map();
 let lastSeq = Number(log.lastElementChild?.dataset.seq ?? 0);
 let status = document.querySelector("#run-status .pill").textContent.trim();
+let isActive = true;
 let pause = 500;
 
 const TONES = { succeeded: "good", running: "active", failed: "bad", lost: "bad", cancelled: "warn" };
@@ -28,6 +31,7 @@ function showState(run) {
   document.getElementById("run-retry")?.toggleAttribute("hidden", run.is_active || run.status === "succeeded");
   if (status !== run.status && !run.is_active && run.status === "succeeded") location.reload();
   status = run.status;
+  isActive = run.is_active;
 }
 
 function addLines(events) {
@@ -88,6 +92,15 @@ function connect() {
   });
 }
 
-show(JSON.parse(document.getElementById("run-snapshot").textContent));
+const snapshotOf = (page) => JSON.parse(page.getElementById("run-snapshot").textContent);
+
+async function ask() {
+  if (!isActive || document.visibilityState !== "visible") return;
+  const answer = await fetch(location.pathname).catch(() => null);
+  if (answer?.ok) show(snapshotOf(new DOMParser().parseFromString(await answer.text(), "text/html")));
+}
+
+show(snapshotOf(document));
 log.scrollTop = log.scrollHeight;
 connect();
+setInterval(ask, ASK_EVERY_MS);

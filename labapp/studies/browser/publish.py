@@ -4,7 +4,7 @@ from uuid import UUID
 
 from django.db import transaction
 
-from labapp.runs.publish import tell_group
+from labapp.hints import tell_now
 
 
 def group_of(trial_id: UUID) -> str:
@@ -12,4 +12,4 @@ def group_of(trial_id: UUID) -> str:
 
 
 def remarks_changed(trial_id: UUID) -> None:
-    transaction.on_commit(lambda: tell_group(group_of(trial_id), {"type": "trial.remarks"}))
+    transaction.on_commit(lambda: tell_now(group_of(trial_id), {"type": "trial.remarks"}))

@@ -7,6 +7,7 @@ from channels.db import database_sync_to_async as in_thread
 from django.db import transaction
 from django.utils import timezone
 
+from labapp.hints import Line
 from labapp.studies.browser import remarks
 from labapp.studies.browser.models import TrialFlag, TrialNote
 from tests.labapp.studies.conftest import Lab, make_lab
@@ -118,6 +119,7 @@ async def test_without_a_channel_layer_the_note_is_kept(lab, trial, monkeypatch)
         async def group_send(self, group: str, message: dict) -> None:
             raise OSError("no Redis")
 
-    monkeypatch.setattr("labapp.runs.publish.get_channel_layer", Down)
+    monkeypatch.setattr("labapp.hints.get_channel_layer", Down)
+    monkeypatch.setattr("labapp.hints.line", Line())
     note = await in_thread(say)(trial, lab.pi)
     assert await TrialNote.objects.filter(pk=note.pk).aexists()
