@@ -23,13 +23,14 @@ class Line:
     The log tells when Redis falls silent and when it answers again, not each message that is lost.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.is_silent = False
-        self._tried_again_at = 0.0
+        self._clock = clock
+        self._try_again_at = 0.0
 
     async def send(self, message: Callable[[], Awaitable[Any]], *, is_urgent: bool = False) -> bool:
         """Whether it was taken within ``REDIS_WAIT_SECONDS``; what is urgent is tried even during the pause."""
-        if self.is_silent and not is_urgent and time.monotonic() < self._tried_again_at:
+        if self.is_silent and not is_urgent and self._clock() < self._try_again_at:
             return False
         try:
             async with asyncio.timeout(settings.REDIS_WAIT_SECONDS):
@@ -41,7 +42,7 @@ class Line:
         return True
 
     def _fell_silent(self, error: Exception) -> None:
-        self._tried_again_at = time.monotonic() + PAUSE_S
+        self._try_again_at = self._clock() + PAUSE_S
         if not self.is_silent:
             logger.warning("Redis does not answer, pages learn of changes when they ask: %s", str(error) or "timed out")
         self.is_silent = True

@@ -6,15 +6,19 @@ from uuid import uuid4
 
 import pytest
 from channels.db import database_sync_to_async as in_thread
+from django.conf import settings
 from django.utils import timezone
+from redis import asyncio as redis
 
 from labapp.cells.agents import agent_for, is_connected
 from labapp.cells.models import Agent
+from labapp.live.frames import channel_name
 from labapp.live.models import TrialEvent as TrialEventRow
 from labapp.studies.models import Trial
 from robots.agent.protocol import CameraFrame, Heartbeat, Hello, Joints, StopState, TrialEvent, dump_text
 from tests.labapp.live.sockets import LiveSocket, agent_socket, viewer_socket
 from tests.labapp.live.sockets import agent as agent_with
+from tests.websocket import WAIT_S
 
 JPEG = b"\xff\xd8" + bytes(2000)
 
@@ -58,31 +62,27 @@ async def test_an_unknown_cell_is_refused(bench):
     assert not await LiveSocket("/ws/live/no-such-cell/", user=bench.operator).connect()
 
 
-async def test_frames_and_joints_reach_a_viewer_with_the_dropped_count(bench):
+async def test_a_frame_reaches_a_viewer_with_the_dropped_count(bench):
     async with agent_socket(bench.token) as agent, viewer_socket(bench.operator, bench.study.cell.slug) as viewer:
-        frame = await stream_until_seen(agent, viewer)
-        camera, _time_ns, dropped = struct.unpack(">BQI", frame[:13])
-        assert (camera, frame[13:]) == (1, JPEG)
-        assert dropped == 0
+        await subscribed(bench.study.cell.slug)
+        await agent.send_bytes(CameraFrame(1, 7, JPEG).pack())
+        while not (frame := (await viewer.receive()).get("bytes")):
+            pass
+        camera, time_ns, dropped = struct.unpack(">BQI", frame[:13])
+        assert (camera, time_ns, dropped, frame[13:]) == (1, 7, 0, JPEG)
 
 
-async def stream_until_seen(agent, viewer) -> bytes:
-    for number in range(100):
-        await agent.send_bytes(CameraFrame(1, number, JPEG).pack())
-        if await viewer.receives_nothing():
-            continue
-        message = await viewer.receive()
-        if message.get("bytes"):
-            return message["bytes"]
-    raise AssertionError("no frame came")
+async def subscribed(cell: str) -> None:
+    """Until the web server reads the cell's frames: what was sent before reaches nobody."""
+    async with asyncio.timeout(WAIT_S), redis.from_url(settings.REDIS_URL) as client:
+        while (await client.pubsub_numsub(channel_name(cell)))[0][1] != 1:
+            await asyncio.sleep(0.01)
 
 
 async def test_joints_come_as_numbers(bench):
     async with agent_socket(bench.token) as agent, viewer_socket(bench.operator, bench.study.cell.slug) as viewer:
-        for _ in range(50):
-            await agent.send_text(dump_text(Joints(1.25, [0.1, 0.2])))
-            if not await viewer.receives_nothing(0.05):
-                break
+        await subscribed(bench.study.cell.slug)
+        await agent.send_text(dump_text(Joints(1.25, [0.1, 0.2])))
         event = await viewer.receive_kind("joints")
         assert event["position"] == [0.1, 0.2] and event["time_s"] == 1.25
 
@@ -115,6 +115,15 @@ async def test_a_started_trial_reaches_the_agent_without_the_policys_name(bench,
 async def test_a_trial_started_while_the_agent_was_away_is_sent_when_it_is_back(bench, start_trial):
     trial = await in_thread(start_trial)()
     async with agent_socket(bench.token) as agent:
+        assert (await agent.receive_kind("trial.start"))["trial"] == str(trial.pk)
+
+
+async def test_a_start_that_was_lost_on_the_way_is_sent_again_to_an_idle_agent(bench, start_trial, monkeypatch):
+    async with agent_socket(bench.token) as agent:
+        with monkeypatch.context() as patch:
+            patch.setattr("labapp.cells.agents.tell_now", lambda *message, **options: False)
+            trial = await in_thread(start_trial)()
+        await agent.send_text(dump_text(Heartbeat("idle")))
         assert (await agent.receive_kind("trial.start"))["trial"] == str(trial.pk)
 
 
