@@ -14,7 +14,7 @@ from django.contrib.auth.decorators import login_not_required
 from django.urls import include, path
 from drf_spectacular.views import SpectacularAPIView
 
-from labapp.home.views import home
+from labapp.home.views import favicon, home
 
 APPS = (
     "accounts",
@@ -46,6 +46,7 @@ urlpatterns = [
     path("api/schema/", login_not_required(SpectacularAPIView.as_view()), name="schema"),
     path("api/", include((api_urlpatterns, "api"))),
     *[path("", include(module)) for module in _modules if hasattr(module, "urlpatterns")],
+    path("favicon.ico", favicon, name="favicon"),
     path("", home, name="home"),
 ]
 

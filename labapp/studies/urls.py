@@ -18,6 +18,7 @@ urlpatterns = [
     path("studies/<slug:slug>/unblind/", views.unblind, name="unblind"),
     path("studies/<slug:slug>/finish/", views.finish, name="finish"),
     path("studies/<slug:slug>/console/", views.console, name="console"),
+    path("studies/<slug:slug>/console/worker.js", views.console_worker, name="console_worker"),
     path("studies/<slug:slug>/trials/", lists.trial_list, name="trials"),
     path("studies/<slug:slug>/trials.csv", lists.trial_csv, name="trials_csv"),
     path("studies/<slug:slug>/trials/<uuid:trial_id>/", views.trial, name="trial"),

@@ -1,15 +1,18 @@
 """Pages of studies: list, design, lock, unblind, trials, one trial, the operator console."""
 
 from functools import partial
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
+from django.contrib.staticfiles import finders
 from django.core.exceptions import ValidationError
 from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
+from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_POST, require_safe
 
@@ -180,6 +183,7 @@ def series(request: HttpRequest, slug: str, trial_id: UUID) -> JsonResponse:
 
 
 @require_safe
+@never_cache
 @ensure_csrf_cookie
 @role_required(*EVERYONE)
 def console(request: HttpRequest, slug: str) -> HttpResponse:
@@ -194,6 +198,15 @@ def console(request: HttpRequest, slug: str) -> HttpResponse:
         "views": camera_views(),
     }
     return render(request, "studies/console.html", context)
+
+
+@require_safe
+@role_required(*EVERYONE)
+def console_worker(request: HttpRequest, slug: str) -> HttpResponse:
+    """The console's service worker, at the console's own address: a worker answers for no page outside its folder."""
+    get_object_or_404(Study, slug=slug)
+    script = Path(finders.find("js/console_worker.js")).read_text()
+    return HttpResponse(script, content_type="text/javascript; charset=utf-8", headers={"Cache-Control": "no-cache"})
 
 
 def trial_or_404(slug: str, trial_id: UUID) -> Trial:

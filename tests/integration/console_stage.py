@@ -24,6 +24,7 @@ from tests.labapp import builders
 from tests.robots.agent.conftest import FAKE_POLICY, ToyRig
 
 PASSWORD = "correct horse"
+NAMED = "--host-resolver-rules=MAP testserver 127.0.0.1"  # an address that is no secure context, as in a lab's network
 
 
 @dataclass
@@ -74,7 +75,7 @@ async def tablet(url: str, user: User, width: int = 1180, height: int = 820) -> 
     """A signed-in browser of a tablet's size; any error in a script fails the test."""
     errors: list[str] = []
     async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=[*FLAGS, NAMED])
         context = await browser.new_context(viewport={"width": width, "height": height})
         page = await context.new_page()
         page.set_default_timeout(20_000)

@@ -6,25 +6,28 @@ import * as panels from "./console_panel.js";
 import { InvalidSheet } from "./console_sheets.js";
 import { Draft } from "./console_draft.js";
 import { Pedals, listenToKeys } from "./console_keys.js";
+import { Keeper } from "./console_kept.js";
 import { LabLink } from "./console_link.js";
 import { LabClock, byId, keepScreenOn, mark, read, toast, uuid } from "./console_page.js";
 import { RigSession } from "./console_session.js";
-import { StopSwitch } from "./console_stop.js";
+import { hindranceOf, latenessOf, stepOf } from "./console_steps.js";
+import { StopSwitch, endTrial } from "./console_stop.js";
 
 const POLL_MS = 4000;
-const LATE_S = 3; // a robot that reports this long after the time limit is late: the operator may score without it
 const root = byId("console").dataset;
 
 class Console {
   constructor() {
-    this.state = read("console-state");
+    this.keeper = new Keeper(root);
+    const { state, isStopped, ageMs } = this.keeper.recall(read("console-state"));
+    this.state = state;
     this.choices = read("console-choices");
     this.checklist = read("console-checklist");
     this.waiting = [];
     this.scoring = new Draft(this.state.trial);
     this.clock = new LabClock();
-    this.clock.set(this.state.now);
-    this.link = new LabLink(root);
+    this.clock.set(state.now, ageMs);
+    this.link = new LabLink(root, !this.keeper.isFromDevice);
     this.rig = new RigSession(root.sessionUrl, root.user);
     this.rig.follow(this.state.session);
     this.outbox = new Outbox(this.state.study.slug, root.user);
@@ -33,10 +36,14 @@ class Console {
     this.pedals = new Pedals();
     this.sheet = new InvalidSheet((reason) => this.state.trial && this.decide(this.state.trial, "invalidate", { reason }));
     this.listen();
+    this.stop.recall(isStopped);
     this.outbox.flush();
     setInterval(() => this.tick(), 100);
     setInterval(() => this.refresh(), POLL_MS);
     if (this.session) keepScreenOn();
+    this.keep();
+    if (this.link.isUp) this.keeper.keepPage();
+    else this.refresh();
     this.render();
   }
 
@@ -45,17 +52,7 @@ class Console {
   }
 
   get step() {
-    const { state } = this;
-    const { trial } = state;
-    if (trial && this.isDecided(trial)) return "sending";
-    if (trial) return trial.status === "running" && this.scoredEarly !== trial.id ? "running" : "score";
-    if (state.study.status !== "locked") return "closed";
-    if (!state.next) return "done";
-    return this.session ? "next" : "checklist";
-  }
-
-  isDecided(trial) {
-    return this.waiting.some((entry) => entry.trial === trial.id && entry.kind !== "undo");
+    return stepOf(this);
   }
 
   listen() {
@@ -65,8 +62,8 @@ class Console {
     feed.addEventListener("agent", ({ detail }) => this.onAgent(detail));
     feed.addEventListener("changed", ({ detail }) => detail.study === this.state.study.slug && this.refresh());
     feed.addEventListener("trial", ({ detail }) => this.onTrial(detail));
-    this.link.addEventListener("change", () => this.render());
-    this.stop.addEventListener("change", () => this.render());
+    this.link.addEventListener("change", () => this.onLink());
+    this.stop.addEventListener("change", () => this.onStop());
     outbox.addEventListener("waiting", ({ detail }) => this.onWaiting(detail.entries));
     outbox.addEventListener("refused", ({ detail }) => this.onRefused(detail.message));
     outbox.addEventListener("held", ({ detail }) => this.link.refuse(detail.status));
@@ -90,6 +87,7 @@ class Console {
     const isSame = JSON.stringify({ ...state, now: 0 }) === JSON.stringify({ ...this.state, now: 0 });
     if (this.state.next) this.nextBefore = state.next?.id === this.state.next.id ? this.nextBefore : this.state.next;
     this.state = state;
+    this.keep();
     if (state.trial?.id !== trialBefore) this.scoring = new Draft(state.trial);
     if (state.trial?.status !== "running") this.startedLocally = null;
     if (state.last) this.scored = state.last;
@@ -97,7 +95,25 @@ class Console {
     if (!isSame || isMoved) this.render();
   }
 
+  // What is shown, for a page that is loaded again during a cut; never while the lab cannot be asked.
+  keep() {
+    this.link.asOf = this.state.now;
+    if (this.link.isUp && !this.link.trouble) this.keeper.keepState(this.state, this.stop.isPressed);
+  }
+
+  onLink() {
+    if (this.link.signedOut) this.keeper.forget();
+    else if (this.link.isUp && !this.link.trouble && !this.keeper.isKept) this.keeper.keepPage();
+    this.render();
+  }
+
+  onStop() {
+    this.keep();
+    this.render();
+  }
+
   onFeed(isUp) {
+    this.stop.showReach(this.link.isUp);
     if (isUp) this.outbox.flush().then(() => this.refresh());
     else this.refresh();
   }
@@ -111,6 +127,7 @@ class Console {
   }
 
   showAgent() {
+    this.stop.showReach(this.link.isUp);
     if (!this.link.isUp) return mark("robot-link", "warn", "robot?");
     const isConnected = this.state.agent.is_connected;
     mark("robot-link", isConnected ? (this.stop.isPressed ? "bad" : "good") : "warn", isConnected ? "robot" : "robot: away");
@@ -152,20 +169,13 @@ class Console {
   }
 
   tickNext() {
-    const open = [...document.querySelectorAll("#checks input")].find((box) => !box.checked);
+    const open = document.querySelector("#checks input:not(:checked)");
     if (open) open.checked = true;
     else this.begin();
   }
 
-  get hindrance() {
-    if (this.stop.isPressed) return "The robot is stopped: release the stop first.";
-    if (this.waiting.length) return "The last decision is still on its way to the lab.";
-    if (this.link.hindrance) return this.link.hindrance;
-    return this.state.agent.is_connected ? "" : "The robot's agent is not connected.";
-  }
-
   async start() {
-    if (this.isStarting || this.hindrance) return;
+    if (this.isStarting || hindranceOf(this)) return;
     this.isStarting = true;
     this.render();
     const { next } = this.state;
@@ -178,16 +188,8 @@ class Console {
     this.render();
   }
 
-  // Why a running trial may be scored already, "" when it may not: the robot is away, or late with its report.
-  get lateness() {
-    const { trial, agent, study } = this.state;
-    if (!agent.is_connected) return "The robot’s agent is away. It reports once it is back; you can score what you saw, or mark the trial invalid.";
-    const elapsed = (this.clock.now() - Date.parse(trial.started_at)) / 1000;
-    return elapsed > 2 * study.time_limit_s + LATE_S ? "The robot has not reported in time. You can score what you saw." : "";
-  }
-
   scoreNow() {
-    if (!this.lateness) return;
+    if (!latenessOf(this)) return;
     this.scoredEarly = this.state.trial.id;
     this.render();
   }
@@ -242,10 +244,8 @@ class Console {
     this.render();
   }
 
-  async stopTrial() {
-    const answer = await post(`/api/trials/${this.state.trial.id}/stop/`, {}).catch(() => null);
-    if (!answer?.ok) toast(answer ? await messageOf(answer) : "The lab cannot be reached: use the emergency stop on the rig.", "error");
-    else toast("The robot was asked to end the trial.", "warning");
+  stopTrial() {
+    return endTrial(this.state.trial);
   }
 
   invalid() {
@@ -285,7 +285,7 @@ class Console {
       const elapsed = Math.max(0, this.clock.now() - (this.startedLocally ?? Date.parse(trial.started_at))) / 1000;
       timer.textContent = `${elapsed.toFixed(1)} s`;
       byId("timer-bar").style.width = `${Math.min(100, (100 * elapsed) / study.time_limit_s)}%`;
-      if (Boolean(this.lateness) !== Boolean(byId("lateness"))) this.render();
+      if (Boolean(latenessOf(this)) !== Boolean(byId("lateness"))) this.render();
     }
     const left = byId("undo-left");
     if (!left || !last) return;

@@ -1,10 +1,12 @@
 // What stands between this page and the lab: no connection, somebody signed out, or another person signed in.
-import { byId, mark } from "./console_page.js";
+import { byId, mark, time } from "./console_page.js";
 
 export class LabLink extends EventTarget {
-  constructor({ stateUrl, loginUrl, user }) {
+  constructor({ stateUrl, loginUrl, user }, isUp) {
     super();
-    Object.assign(this, { stateUrl, loginUrl, user, isUp: true, trouble: "", waiting: [] });
+    Object.assign(this, { stateUrl, loginUrl, user, isUp, trouble: "", waiting: [], asOf: null });
+    this.show();
+    new ResizeObserver(([{ target }]) => leaveRoom(target.offsetHeight)).observe(byId("waiting-banner"));
   }
 
   async fetch() {
@@ -59,13 +61,17 @@ export class LabLink extends EventTarget {
 
   words() {
     const count = this.waiting.filter((entry) => (entry.user ?? this.user) === this.user).length;
+    const asOf = this.asOf ? ` Shown as of ${time(this.asOf)}.` : "";
     const decisions = count === 1 ? "1 decision waits" : `${count} decisions wait`;
     if (this.trouble) return count ? `${decisions} on this device and will be sent afterwards.` : "";
     if (this.isUp) return count ? `${decisions} to be sent.` : "";
     return count
-      ? `No connection to the lab: ${decisions} on this device and will be sent once it is back.`
-      : "No connection to the lab, trying again. What you decide meanwhile is kept on this device.";
+      ? `No connection to the lab: ${decisions} on this device and will be sent once it is back.${asOf}`
+      : `No connection to the lab, trying again. What you decide is kept on this device.${asOf}`;
   }
 }
 
 const wordsOfOther = (user) => `What ${user} decided waits on this device until ${user} signs in here again.`;
+
+// What the banner covers: nothing to be pressed may lie behind it.
+const leaveRoom = (height) => document.body.style.setProperty("--waiting-height", `${height}px`);

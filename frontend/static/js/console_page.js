@@ -1,7 +1,8 @@
-// Small tools of the console's page: elements by id, coloured marks, toasts, the device's own number, the lab's clock, a
+// Small tools of the console's page: elements by id, times of day, coloured marks, toasts, the device's own number, the lab's clock, a
 // screen kept on.
 export const byId = (id) => document.getElementById(id);
 export const read = (id) => JSON.parse(byId(id).textContent);
+export const time = (iso) => new Date(iso).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hour12: false });
 
 // crypto.randomUUID exists only on https and localhost; a tablet in the lab's own network may use neither.
 export function uuid() {
@@ -35,8 +36,9 @@ export function toast(text, tone) {
 
 // The lab's time, carried on by a clock that nobody can set: a tablet whose time jumps shows the same countdown.
 export class LabClock {
-  set(isoTime) {
-    this.offset = Date.parse(isoTime) - performance.now();
+  // `ageMs`: how long ago the lab said so.
+  set(isoTime, ageMs = 0) {
+    this.offset = Date.parse(isoTime) + ageMs - performance.now();
   }
 
   now() {

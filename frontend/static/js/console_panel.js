@@ -1,4 +1,6 @@
 // What the console's panel looks like in each step. Pure: state in, elements out; clicks go to the named actions.
+import { hindranceOf, latenessOf } from "./console_steps.js";
+
 const make = (tag, props = {}, ...children) => {
   const element = Object.assign(document.createElement(tag), props);
   element.append(...children.filter((child) => child !== null && child !== undefined));
@@ -15,7 +17,10 @@ function button(action, label, shortcut, className = "button", props = {}) {
 
 const remark = (text, id = "") => (text ? make("div", { className: "notice warn", id }, make("span", { textContent: text })) : null);
 
-function checklistPanel(checklist, loss) {
+// Where the browser offers no worker, it is said while there is time to do something about it.
+const NO_RELOAD = "During a network cut, do not reload this page: it could not come back. That needs an HTTPS address.";
+
+function checklistPanel(checklist, loss, canReload) {
   const boxes = Object.entries(checklist).map(([name, label]) =>
     make("label", {}, make("input", { type: "checkbox", name }), label),
   );
@@ -25,6 +30,7 @@ function checklistPanel(checklist, loss) {
     make("div", { className: "checks", id: "checks" }, ...boxes),
     button("begin", "Begin the session", "Space", "button primary big-action"),
     make("p", { className: "faint small", textContent: "Space ticks the next point; when all are ticked, it begins." }),
+    canReload ? null : make("p", { className: "faint small", id: "no-reload", textContent: NO_RELOAD }),
   )];
 }
 
@@ -178,12 +184,12 @@ export function panelOf(lab, studyUrl) {
   switch (lab.step) {
     case "closed": return messagePanel("No trials here", CLOSED[state.study.status], toStudy());
     case "done": return messagePanel("All trials are done", "Every planned trial has been scored. Thank you.", pastBar(lab, studyUrl), toStudy());
-    case "checklist": return checklistPanel(lab.checklist, lab.rig.remark);
-    case "running": return runningPanel(state.trial, lab.lateness);
+    case "checklist": return checklistPanel(lab.checklist, lab.rig.remark, lab.keeper.isPossible);
+    case "running": return runningPanel(state.trial, latenessOf(lab));
     case "score": return scorePanel(state.trial, lab.choices, lab.draft);
     case "sending": return sendingPanel(lab);
     default: {
-      const why = lab.isStarting ? "Starting…" : lab.hindrance;
+      const why = lab.isStarting ? "Starting…" : hindranceOf(lab);
       return nextPanel(state, { before: lab.nextBefore, canStart: !why, why, past: pastBar(lab, studyUrl) });
     }
   }

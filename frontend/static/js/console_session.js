@@ -2,9 +2,7 @@
 // somebody who took over.
 import { ask } from "./console_sheets.js";
 import { messageOf, post } from "./console_queue.js";
-import { deviceId, toast } from "./console_page.js";
-
-const time = (iso) => new Date(iso).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hour12: false });
+import { deviceId, time, toast } from "./console_page.js";
 
 export class RigSession {
   constructor(url, user) {

@@ -40,6 +40,20 @@ export class StopSwitch extends EventTarget {
     return undefined;
   }
 
+  // Said before anybody presses: with no connection a press arrives nowhere.
+  showReach(isLabUp) {
+    const how = this.feed.isUp ? "may not" : "cannot";
+    byId("stop-reach").textContent = isLabUp ? "" : `STOP ${how} reach the robot through the network: use the one on the rig.`;
+    byId("stop").classList.toggle("cut", !isLabUp);
+  }
+
+  // After the page was loaded again during a cut: it was stopped then, and nobody here knows better.
+  recall(isPressed) {
+    if (!isPressed) return;
+    this.show(true, "");
+    this.say("The robot was stopped when the connection was lost.", "stopped");
+  }
+
   followState(state) {
     if (state === "stopped") this.show(true, "");
     if (["idle", "busy"].includes(state) && !this.isAwaited) this.show(false, "");
@@ -69,4 +83,11 @@ export class StopSwitch extends EventTarget {
     byId("release").textContent = state === "stopped" ? "Release the stop…" : "Dismiss";
     byId("release").hidden = state === "awaited";
   }
+}
+
+// Asks the robot to end the trial, as at its time limit: no stop, it moves on.
+export async function endTrial(trial) {
+  const answer = await post(`/api/trials/${trial.id}/stop/`, {}).catch(() => null);
+  if (!answer?.ok) toast(answer ? await messageOf(answer) : "The lab cannot be reached: use the emergency stop on the rig.", "error");
+  else toast("The robot was asked to end the trial.", "warning");
 }

@@ -77,3 +77,14 @@ def test_a_waiting_page_waits_while_the_run_goes_on(browser_of, researcher):
     made.bench_set(researcher)
     answer = browser_of(researcher).get("/demonstrations/shown/", headers=waiting)
     assert "HX-Refresh" not in answer.headers
+
+
+def test_the_icon_is_where_browsers_look_for_it_and_on_the_admins_pages(client):
+    assert client.get("/favicon.ico")["Location"] == "/static/favicon.svg"
+    assert '<link rel="icon" href="/static/favicon.svg">' in client.get("/admin/login/").content.decode()
+
+
+def test_every_page_where_people_sign_in_forgets_what_the_device_kept_of_a_console(client, admin_client):
+    for url in ("/login/", "/admin/login/"):
+        assert "/static/js/sign_in.js" in client.get(url).content.decode()
+    assert "sign_in.js" not in admin_client.get("/admin/").content.decode()

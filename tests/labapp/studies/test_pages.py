@@ -20,10 +20,19 @@ def test_every_role_may_look_at_studies(lab):
             assert client.get(url).status_code == 200, (role, url)
 
 
-@pytest.mark.parametrize("path", ["", "console/", "trials/", "trials.csv"])
+@pytest.mark.parametrize("path", ["", "console/", "console/worker.js", "trials/", "trials.csv"])
 def test_strangers_are_sent_to_the_login(lab, path):
     answer = Client().get(f"{lab.study.get_absolute_url()}{path}")
     assert answer.status_code == 302 and "/login/" in answer["Location"]
+
+
+def test_the_console_brings_its_worker_and_leaves_no_copy_to_the_browsers_own_cache(lab):
+    client, url = lab.client("operator"), f"{lab.study.get_absolute_url()}console/"
+    page, worker = client.get(url), client.get(f"{url}worker.js")
+    assert f'data-worker-url="{url}worker.js"' in page.content.decode() and "no-store" in page["Cache-Control"]
+    assert worker["Content-Type"].startswith("text/javascript") and "no-cache" in worker["Cache-Control"]
+    assert "Service-Worker-Allowed" not in worker  # it answers for no address but the console's
+    assert client.get("/studies/none/console/worker.js").status_code == 404
 
 
 @pytest.mark.parametrize(("role", "status"), [("operator", 403), ("researcher", 200), ("pi", 403)])
