@@ -7,9 +7,14 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from playwright import async_api, sync_api
 
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
+PATIENCE_MS = 30_000  # what a page is to show comes at once, but for a busy machine
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
+
+for api in (async_api, sync_api):
+    api.expect.set_options(timeout=PATIENCE_MS)
 
 
 @pytest.fixture(scope="module")
@@ -20,11 +25,9 @@ def chromium() -> Iterator[Any]:
     """
     if CHROMIUM is None:
         pytest.skip("no Chromium on this machine")
-    from playwright.sync_api import sync_playwright
-
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
     try:
-        with sync_playwright() as playwright:
+        with sync_api.sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
             yield browser
             browser.close()
@@ -46,7 +49,7 @@ def page_of(chromium: Any, live_server: Any) -> Iterator[Callable[[Any], Any]]:
         contexts.append(context)
         context.add_cookies([{"name": "sessionid", "value": client.cookies["sessionid"].value, "url": live_server.url}])
         page = context.new_page()
-        page.set_default_timeout(20_000)
+        page.set_default_timeout(PATIENCE_MS)
         page.troubles = []
         page.on("pageerror", lambda error: page.troubles.append(str(error)))
         page.on("console", lambda m: page.troubles.append(m.text) if m.type == "error" else None)

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import hypothesis
 import pytest
 
 if TYPE_CHECKING:
@@ -11,7 +12,17 @@ if TYPE_CHECKING:
 
     from labapp.accounts.models import User
 
-pytest_plugins = ["tests.scratch", "tests.runs_fixtures", "tests.chromium"]
+# The same examples in every run, and no limit in time for any of them: a busy machine is no defect.
+hypothesis.settings.register_profile(
+    "steady",
+    derandomize=True,
+    deadline=None,
+    database=None,
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],
+)
+hypothesis.settings.load_profile("steady")
+
+pytest_plugins = ["tests.order", "tests.scratch", "tests.runs_fixtures", "tests.chromium"]
 
 SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 

@@ -61,14 +61,14 @@ def kill_tree(pid: int) -> None:
         return
     for member in family:
         member.kill()
-    psutil.wait_procs(family, timeout=5)
+    psutil.wait_procs(family, timeout=30)
 
 
 @pytest.fixture
 def eventually() -> Callable[..., None]:
     """``eventually(condition, seconds)``: waits for it, or fails with the condition's last value."""
 
-    def wait(condition: Callable[[], Any], seconds: float = 20) -> Any:
+    def wait(condition: Callable[[], Any], seconds: float = 60) -> Any:
         deadline = time.monotonic() + seconds
         while not (value := condition()):
             assert time.monotonic() < deadline, f"still {value!r} after {seconds} s"

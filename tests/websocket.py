@@ -13,6 +13,7 @@ from asgiref.testing import ApplicationCommunicator
 from django.test import Client
 
 OWN_ORIGIN = "http://testserver"
+WAIT_S = 30.0  # a message that is awaited comes at once, but for a busy machine
 
 
 class Websocket:
@@ -44,19 +45,19 @@ class Websocket:
         await self._application.send_input({"type": "websocket.connect"})
         return (await self.receive())["type"] == "websocket.accept"
 
-    async def receive(self, timeout: float = 3) -> dict[str, Any]:
+    async def receive(self, timeout: float = WAIT_S) -> dict[str, Any]:
         """The next ASGI message; a close is remembered in ``close_code``."""
         message = await self._application.receive_output(timeout)
         if message["type"] == "websocket.close":
             self.close_code = message.get("code", 1000)
         return message
 
-    async def receive_json(self, timeout: float = 3) -> Any:
+    async def receive_json(self, timeout: float = WAIT_S) -> Any:
         message = await self.receive(timeout)
         assert message.get("text") is not None, f"expected text, got {message}"
         return json.loads(message["text"])
 
-    async def receive_bytes(self, timeout: float = 3) -> bytes:
+    async def receive_bytes(self, timeout: float = WAIT_S) -> bytes:
         message = await self.receive(timeout)
         assert message.get("bytes") is not None, f"expected bytes, got {message}"
         return message["bytes"]
@@ -75,7 +76,7 @@ class Websocket:
 
     async def disconnect(self, code: int = 1000) -> None:
         await self._application.send_input({"type": "websocket.disconnect", "code": code})
-        await self._application.wait(3)
+        await self._application.wait(WAIT_S)
 
     async def __aenter__(self) -> "Websocket":
         assert await self.connect(), f"{self.path} refused the connection"

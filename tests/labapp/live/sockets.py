@@ -7,13 +7,13 @@ from typing import Any
 
 from labapp.accounts.models import User
 from robots.agent.protocol import Hello, dump_text
-from tests.websocket import Websocket
+from tests.websocket import WAIT_S, Websocket
 
 
 class LiveSocket(Websocket):
     """A socket of the live view, on which frames come between the events."""
 
-    async def receive_json(self, timeout: float = 5) -> Any:
+    async def receive_json(self, timeout: float = WAIT_S) -> Any:
         """The next text as JSON; frames in between are passed over."""
         while True:
             message = await self.receive(timeout)

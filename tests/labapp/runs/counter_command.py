@@ -1,6 +1,8 @@
 """A small long command for the tests: counts, one shard a number, resumes by skipping the shards it finds.
 
 python counter_command.py OUT N PAUSE_SECONDS [WHAT_ELSE]
+
+With `held-2` it makes number 2 only once OUT/go-2 is there: a test decides how long it works, not a clock.
 """
 
 import json
@@ -18,12 +20,14 @@ def say(**event) -> None:
 def main(out: Path, n: int, pause: float, extra: str) -> int:
     asked_to_stop: list[int] = []
     signal.signal(signal.SIGTERM, lambda signum, frame: asked_to_stop.append(signum))
-    if extra == "grandchild":
+    if "grandchild" in extra:
         grandchild = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
         (out / "grandchild.pid").write_text(str(grandchild.pid))
-    if extra == "deaf":
+    if "deaf" in extra:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
     for i in range(n):
+        while f"held-{i}" in extra and not (out / f"go-{i}").exists() and not asked_to_stop:
+            time.sleep(0.02)
         if asked_to_stop:
             return 143
         shard = out / f"shard-{i:03d}.txt"

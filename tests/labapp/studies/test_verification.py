@@ -96,7 +96,7 @@ def test_a_trial_moved_to_another_arm_is_found(lab):
 @pytest.mark.parametrize(
     "add",
     [
-        lambda s: PolicyArm.objects.create(study=s, code="X99", label="late"),
+        lambda s: PolicyArm.objects.create(study=s, code="X9", label="late"),
         lambda s: Condition.objects.create(study=s, slug="late", label="Late"),
         lambda s: TrialSlot.objects.create(**slot_like(s.slots.first())),
     ],

@@ -1,3 +1,4 @@
+import threading
 import time
 
 import numpy as np
@@ -11,11 +12,10 @@ from tests.robots.agent.conftest import ToyRig, make_order
 class CountingPolicy:
     """Answers chunks that name the question they answer."""
 
-    def __init__(self, delay_s: float = 0.0) -> None:
-        self.delay_s, self.states = delay_s, []
+    def __init__(self) -> None:
+        self.states = []
 
     def infer(self, images, state, instruction):
-        time.sleep(self.delay_s)
         self.states.append(state.copy())
         return np.full((40, 3), len(self.states), np.float32), 7.0
 
@@ -43,11 +43,24 @@ def test_the_history_starts_full_and_moves_on():
 
 
 def test_by_the_clock_the_old_chunk_plays_on_while_the_policy_thinks():
-    rig = ToyRig(length=30, is_lockstep=False)
-    rig.on_step = lambda tick: time.sleep(0.004)
-    roll(rig, CountingPolicy(delay_s=0.02))
+    """The second answer is asked for at tick 12 and comes at tick 20 or soon after."""
+    policy, rig, may_answer = CountingPolicy(), ToyRig(length=100_000, is_lockstep=False), threading.Event()
+    answer = policy.infer
+
+    def think(images, state, instruction):
+        assert not policy.states or may_answer.wait(60)
+        return answer(images, state, instruction)
+
+    def at_tick(tick: int) -> None:
+        if tick >= 20:
+            may_answer.set()
+            time.sleep(0.001)
+
+    policy.infer, rig.on_step = think, at_tick
+    with pytest.raises(AbortedError, match="the new chunk plays"):
+        roll(rig, policy, time_limit_s=2000, aborted=lambda: "the new chunk plays" if rig.position[0] == 2 else "")
     values = [command[0] for command in rig.commands]
-    assert values[12] == 1 and values[-1] >= 2
+    assert values[:21] == [1] * 21 and set(values) == {1, 2}
 
 
 def test_time_is_up_at_the_limit():
