@@ -1,4 +1,4 @@
-"""What the database cannot hold is the client's mistake, and its absence nobody's; in words, on a page and over REST."""
+"""What the database cannot hold is the client's mistake, its absence nobody's; in words, on a page and over REST."""
 
 import pytest
 from django.db import connection
