@@ -1,9 +1,9 @@
 from django.contrib import admin
 
 from labapp.cells.admin import ReadOnlyAdmin
-from labapp.evaluations.models import EvaluatedCondition, EvaluatedPolicy, Evaluation
+from labapp.evaluations.models import EvaluatedCondition, EvaluatedPolicy, Evaluation, RolloutFolder
 
-admin.site.register([EvaluatedPolicy, EvaluatedCondition], ReadOnlyAdmin)
+admin.site.register([EvaluatedPolicy, EvaluatedCondition, RolloutFolder], ReadOnlyAdmin)
 
 
 @admin.register(Evaluation)

@@ -16,7 +16,8 @@ from labapp.api import ServiceErrorsMixin, checked, run_field
 from labapp.cells.models import World
 from labapp.evaluations import selectors, services
 from labapp.evaluations.models import Evaluation, SimulatedRollout
-from labapp.evaluations.params import AMOUNTS, EvaluateOptions
+from labapp.evaluations.params import AMOUNTS, VIDEOS, EvaluateOptions
+from labapp.evaluations.rollouts import ROWS
 from labapp.options import field_names
 from labapp.policies.models import Checkpoint
 from labapp.studies.models import Study
@@ -43,8 +44,8 @@ class EvaluationSerializer(serializers.ModelSerializer):
     class Meta:
         model = Evaluation
         fields = [
-            "id", "study", "world", "seed", "time_limit_s", "image_size", "run", "rates", "created_by", "created_at",
-            "ready_at",
+            "id", "study", "world", "seed", "time_limit_s", "image_size", "video", "run", "rates", "created_by",
+            "created_at", "ready_at",
         ]  # fmt: skip
 
     @extend_schema_field(PolicyRateSerializer(many=True))
@@ -62,16 +63,21 @@ class EvaluationSerializer(serializers.ModelSerializer):
 class RolloutSerializer(serializers.ModelSerializer):
     policy = serializers.SerializerMethodField()
     condition = serializers.CharField(source="condition.slug", read_only=True)
+    url = serializers.CharField(source="get_absolute_url", read_only=True, help_text="Its page, with its videos.")
+    is_recorded = serializers.SerializerMethodField()
 
     class Meta:
         model = SimulatedRollout
         fields = [
             "policy", "condition", "number", "object_name", "bin", "belt_speed", "seed", "is_success",
-            "furthest_stage", "failure_mode", "time_s", "invalid_reason",
+            "furthest_stage", "failure_mode", "time_s", "invalid_reason", "url", "is_recorded",
         ]  # fmt: skip
 
     def get_policy(self, rollout: SimulatedRollout) -> str:
         return self.context["names"][rollout.policy_id]
+
+    def get_is_recorded(self, rollout: SimulatedRollout) -> bool:
+        return rollout.episode is not None
 
 
 class EvaluateSerializer(serializers.Serializer):
@@ -84,6 +90,7 @@ class EvaluateSerializer(serializers.Serializer):
     rollouts = serializers.IntegerField(default=EvaluateOptions.rollouts)
     seed = serializers.IntegerField(default=0)
     image_size = serializers.IntegerField(default=EvaluateOptions.image_size)
+    video = serializers.ChoiceField(VIDEOS, default=EvaluateOptions.video)
 
     def validate(self, values: dict[str, Any]) -> dict[str, Any]:
         if ("study" in values) == ("checkpoint" in values):
@@ -118,6 +125,6 @@ class EvaluationViewSet(ServiceErrorsMixin, ReadOnlyModelViewSet):
         evaluation = self.get_object()
         with_names = selectors.shows_names(request.user, evaluation)
         names = {policy.pk: name for policy, name, _ in selectors.policies_of(evaluation, with_names)}
-        rows = selectors.rollouts_of(evaluation).select_related("condition").order_by("number", "policy_id")
+        rows = selectors.rollouts_of(evaluation).select_related(*ROWS).order_by("number", "policy_id")
         page = self.paginate_queryset(rows)
         return self.get_paginated_response(RolloutSerializer(page, many=True, context={"names": names}).data)

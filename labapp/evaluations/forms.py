@@ -7,6 +7,7 @@ from django.core.exceptions import ValidationError
 
 from labapp.cells.models import World
 from labapp.datasets.forms import WorldChoice
+from labapp.evaluations.models import Video
 from labapp.evaluations.params import EvaluateOptions
 from labapp.forms import OptionsForm
 from labapp.policies.models import Checkpoint
@@ -56,6 +57,14 @@ class EvaluateForm(OptionsForm):
     seed = forms.IntegerField(initial=0, help_text="Draws further starts, and the policies' noise: the same for all.")
     image_size = forms.IntegerField(
         label="Image size [px]", initial=EvaluateOptions.image_size, help_text="128 is what the agent shows policies."
+    )
+
+    video = forms.ChoiceField(
+        label="Videos of the rollouts",
+        choices=Video.choices,
+        widget=forms.RadioSelect,
+        initial=EvaluateOptions.video,
+        help_text="Joints and commands of every rollout are recorded in any case.",
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

@@ -9,6 +9,7 @@ from django.utils import timezone
 from labapp import cache
 from labapp.evaluations.models import EvaluatedCondition, EvaluatedPolicy, Evaluation
 from labapp.evaluations.params import EvaluateParams
+from labapp.evaluations.recordings import folders_store
 from labapp.evaluations.services import evaluation_complete
 from labapp.folders import params_of
 from labapp.runs.kinds import RunError, RunKind, out_folder, register, room_command
@@ -40,12 +41,15 @@ class EvaluateInSimulation(RunKind):
             "seed": evaluation.seed,
             "time_limit_s": evaluation.time_limit_s,
             "image_size": evaluation.image_size,
+            "video": evaluation.video,
         }
         return room_command("generation", "evaluate", workdir, config)
 
     def finish(self, run: Run, workdir: Path, result: dict[str, Any]) -> dict[str, Any]:
         evaluation = evaluation_of(run)
-        rows = json.loads((out_folder(workdir) / "result.json").read_text())["rollouts"]
+        out = out_folder(workdir)
+        rows = json.loads((out / "result.json").read_text())["rollouts"]
+        folders_store(run=run, evaluation=evaluation, out=out, paths={row["episodes"] for row in rows})
         evaluation_complete(evaluation=evaluation, rows=rows, now=timezone.now())
         totals = {name: result[name] for name in ("rollouts", "invalid", "seconds")}
         return {**totals, "url": evaluation.get_absolute_url()}

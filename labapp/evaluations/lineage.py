@@ -1,5 +1,5 @@
 from labapp.cells.models import World
-from labapp.evaluations.models import Evaluation
+from labapp.evaluations.models import Evaluation, SimulatedRollout
 from labapp.lineage import Kind, Link, register
 from labapp.policies.models import Policy
 
@@ -10,3 +10,4 @@ register(
         (Link(Policy, ("policies__checkpoint__policy",)), Link(World, ("world",))),
     )
 )
+register(Kind(SimulatedRollout, "Simulated rollouts", (Link(Evaluation, ("policy__evaluation",)),), shown=0))

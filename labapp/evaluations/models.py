@@ -8,6 +8,14 @@ from django.urls import reverse
 from labapp.studies.models import Condition, FailureMode, Stage
 
 
+class Video(models.TextChoices):
+    """What the videos of rollouts hold; states and actions are recorded in any case."""
+
+    SEEN = "seen", "The frames that the policy sees, four a second: nothing further is rendered"
+    SMOOTH = "smooth", "Smooth, 12.5 frames a second: three times as much is rendered"
+    NONE = "none", "No video: joints alone"
+
+
 class Evaluation(models.Model):
     """Policies compared from the same starts in one world, under the conditions of a study or of a preset."""
 
@@ -20,6 +28,7 @@ class Evaluation(models.Model):
     )
     time_limit_s = models.FloatField(default=12.0)
     image_size = models.PositiveIntegerField(default=128)
+    video = models.CharField(max_length=10, choices=Video, default=Video.SEEN)
     run = models.OneToOneField("runs.Run", null=True, blank=True, on_delete=models.PROTECT, related_name="evaluation")
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
@@ -102,6 +111,23 @@ class EvaluatedCondition(models.Model):
         return self.label
 
 
+class RolloutFolder(models.Model):
+    """An episodes folder in the store: what a block of rollouts left, one episode a rollout."""
+
+    evaluation = models.ForeignKey(Evaluation, on_delete=models.CASCADE, related_name="folders")
+    path = models.CharField(max_length=200, help_text="In the run's output.")
+    prefix = models.CharField(max_length=300)
+    sha256 = models.CharField(max_length=64)
+    size_bytes = models.PositiveBigIntegerField()
+
+    class Meta:
+        ordering = ["evaluation", "path"]
+        constraints = [models.UniqueConstraint(fields=["evaluation", "path"], name="rollout_folder_unique")]
+
+    def __str__(self) -> str:
+        return f"{self.path} of {self.evaluation}"
+
+
 class RolloutQuerySet(models.QuerySet["SimulatedRollout"]):
     def counted(self) -> "RolloutQuerySet":
         """Those whose physics held; an invalid one counts for nothing."""
@@ -127,6 +153,8 @@ class SimulatedRollout(models.Model):
     failure_mode = models.CharField(max_length=40, choices=FailureMode, blank=True)
     time_s = models.FloatField()
     invalid_reason = models.CharField(max_length=40, blank=True, help_text="Why its physics cannot be trusted.")
+    folder = models.ForeignKey(RolloutFolder, null=True, blank=True, on_delete=models.SET_NULL, related_name="rollouts")
+    episode = models.PositiveIntegerField(null=True, blank=True, help_text="Its episode in the folder.")
 
     objects = RolloutQuerySet.as_manager()
 
@@ -136,3 +164,6 @@ class SimulatedRollout(models.Model):
 
     def __str__(self) -> str:
         return f"Rollout {self.number + 1}"
+
+    def get_absolute_url(self) -> str:
+        return reverse("evaluations:rollout", args=[self.policy.evaluation_id, self.policy.word, self.number + 1])

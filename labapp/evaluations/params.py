@@ -5,6 +5,8 @@ from typing import Literal, get_args
 
 from labapp.options import require, seed_within, within
 
+Video = Literal["seen", "smooth", "none"]
+VIDEOS: tuple[Video, ...] = get_args(Video)
 Amount = Literal["run", "planned", "each"]
 AMOUNTS: tuple[Amount, ...] = get_args(Amount)
 MAX_ROLLOUTS = 1000
@@ -17,12 +19,14 @@ class EvaluateOptions:
     Attributes:
         amount: of each condition as many as the study's trials run so far, as it plans, or ``rollouts``.
         image_size: of the views [px]; the default is the agent's.
+        video: of each rollout the frames that the policy sees, smoother ones, or none.
     """
 
     amount: Amount = "planned"
     rollouts: int = 20
     seed: int = 0
     image_size: int = 128
+    video: Video = "seen"
 
     def __post_init__(self) -> None:
         require(
@@ -30,6 +34,7 @@ class EvaluateOptions:
             within("rollouts", self.rollouts, 1, MAX_ROLLOUTS),
             seed_within(self.seed),
             within("image_size", self.image_size, 16, 640, " pixels"),
+            (self.video in VIDEOS, "video", f"must be one of {', '.join(VIDEOS)}, got {self.video}"),
         )
 
 

@@ -4,7 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Count, Q, QuerySet
+from django.core.exceptions import PermissionDenied
+from django.db.models import Count, Q, QuerySet, Sum
+from django.shortcuts import get_object_or_404
 
 from labapp.accounts.models import User
 from labapp.accounts.roles import RESEARCH, has_role
@@ -42,6 +44,19 @@ def may_see(user: User, evaluation: Evaluation) -> bool:
     if evaluation.study is None:
         return has_role(user, *RESEARCH)
     return may_see_results(user, evaluation.study)
+
+
+def visible_or_error_page(user: User, pk: int) -> Evaluation:
+    """The evaluation of an address.
+
+    Raises:
+        Http404: there is none.
+        PermissionDenied: results of its study are not open to this person.
+    """
+    found = get_object_or_404(evaluations(), pk=pk)
+    if not may_see(user, found):
+        raise PermissionDenied("Results of a blinded study open to operators once the PI unblinds it.")
+    return found
 
 
 def shows_names(user: User, evaluation: Evaluation) -> bool:
@@ -104,6 +119,19 @@ def table_of(evaluation: Evaluation, with_names: bool, confidence: float = 0.95)
 
 def rollouts_of(evaluation: Evaluation) -> QuerySet[SimulatedRollout]:
     return SimulatedRollout.objects.filter(policy__evaluation=evaluation)
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """How many rollouts can be watched, and what their episodes take."""
+
+    rollouts: int
+    size_bytes: int
+
+
+def recorded(evaluation: Evaluation) -> Recorded:
+    count = rollouts_of(evaluation).filter(episode__isnull=False, folder__isnull=False).count()
+    return Recorded(count, evaluation.folders.aggregate(total=Sum("size_bytes"))["total"] or 0)
 
 
 def _cells(counts: Sequence[tuple[int, int]], slugs: Sequence[str], confidence: float) -> list[tuple[str, Rate]]:

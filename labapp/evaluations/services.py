@@ -13,6 +13,7 @@ from labapp.cells.models import World
 from labapp.evaluations.conditions import paper_conditions, study_conditions
 from labapp.evaluations.models import EvaluatedCondition, EvaluatedPolicy, Evaluation, SimulatedRollout
 from labapp.evaluations.params import EvaluateOptions, EvaluateParams
+from labapp.evaluations.recordings import recordings_remove
 from labapp.policies.models import Checkpoint
 from labapp.runs.services import run_create
 from labapp.studies.models import Study
@@ -62,7 +63,8 @@ def _launch(
 ) -> Evaluation:
     _check_robot(evaluation.world, [entry.checkpoint for entry in entries])
     _check_conditions("study" if evaluation.study else "world", conditions)
-    evaluation.seed, evaluation.image_size, evaluation.created_by = options.seed, options.image_size, actor
+    evaluation.seed, evaluation.image_size, evaluation.video = options.seed, options.image_size, options.video
+    evaluation.created_by = actor
     evaluation.save()
     for row in (*entries, *conditions):
         row.evaluation = evaluation
@@ -96,9 +98,10 @@ def _check_conditions(field: str, conditions: Sequence[EvaluatedCondition]) -> N
 
 @transaction.atomic
 def evaluation_complete(*, evaluation: Evaluation, rows: Sequence[dict[str, Any]], now: datetime) -> Evaluation:
-    """Store the rollouts of a finished run."""
+    """Store the rollouts of a finished run, once however often it is told; folders of episodes are there already."""
     policies = {policy.key: policy for policy in evaluation.policies.all()}
     conditions = {condition.slug: condition for condition in evaluation.conditions.all()}
+    folders = {folder.path: folder for folder in evaluation.folders.all()}
     SimulatedRollout.objects.filter(policy__evaluation=evaluation).delete()
     SimulatedRollout.objects.bulk_create(
         SimulatedRollout(
@@ -107,6 +110,8 @@ def evaluation_complete(*, evaluation: Evaluation, rows: Sequence[dict[str, Any]
             object_name=row["object"],
             is_success=row["success"],
             invalid_reason=row["invalid"],
+            folder=folders.get(row.get("episodes", "")),
+            episode=row.get("episode"),
             **{name: row[name] for name in ROLLOUT_FACTS},
         )
         for row in rows
@@ -118,7 +123,7 @@ def evaluation_complete(*, evaluation: Evaluation, rows: Sequence[dict[str, Any]
 
 @transaction.atomic
 def evaluation_remove(evaluation: Evaluation) -> None:
-    """Take back an evaluation that never finished; its run and log stay.
+    """Take back an evaluation that never finished, and what it recorded; its run and log stay.
 
     Raises:
         ValidationError: it is finished, or still under way.
@@ -127,4 +132,5 @@ def evaluation_remove(evaluation: Evaluation) -> None:
         raise ValidationError("This evaluation is finished and stays: results pages may show it.")
     if evaluation.run is not None and evaluation.run.is_active:
         raise ValidationError("This evaluation is still under way; cancel its run first.")
+    recordings_remove(run=evaluation.run)
     evaluation.delete()

@@ -3,8 +3,7 @@
 from typing import Any
 
 from django.contrib import messages
-from django.core.exceptions import PermissionDenied, ValidationError
-from django.core.paginator import Paginator
+from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
@@ -12,14 +11,12 @@ from django.views.decorators.http import require_POST, require_safe
 from labapp.accounts.models import Role
 from labapp.accounts.roles import EVERYONE, RESEARCH, role_required
 from labapp.evaluations import selectors, services
-from labapp.evaluations.filters import RolloutFilter
 from labapp.evaluations.forms import EvaluateForm
 from labapp.evaluations.models import Evaluation
 from labapp.forms import submitted
+from labapp.lineage import lineage_of
 from labapp.studies.models import Study
 from labapp.waiting import refresh_when_made
-
-PER_PAGE = 50
 
 
 @require_safe
@@ -31,10 +28,10 @@ def evaluation_list(request: HttpRequest) -> HttpResponse:
 @require_safe
 @role_required(*EVERYONE)
 def evaluation(request: HttpRequest, pk: int) -> HttpResponse:
-    found = _visible(request, pk)
+    found = selectors.visible_or_error_page(request.user, pk)
     if refresh := refresh_when_made(request, found):
         return refresh
-    with_names = _shows_names(request, found)
+    with_names = selectors.shows_names(request.user, found)
     conditions = list(found.conditions.all())
     context = {
         "evaluation": found,
@@ -43,27 +40,12 @@ def evaluation(request: HttpRequest, pk: int) -> HttpResponse:
         "policies": selectors.policies_of(found, with_names),
         "rollouts_each": sum(condition.rollouts for condition in conditions),
         "invalid": selectors.rollouts_of(found).exclude(invalid_reason="").count(),
+        "rollout_count": selectors.rollouts_of(found).count(),
+        "recorded": selectors.recorded(found),
+        "lineage": lineage_of(found) if with_names else None,
         "shows_names": with_names,
     }
     return render(request, "evaluations/evaluation.html", context)
-
-
-@require_safe
-@role_required(*EVERYONE)
-def rollouts(request: HttpRequest, pk: int) -> HttpResponse:
-    found = _visible(request, pk)
-    policies = selectors.policies_of(found, _shows_names(request, found))
-    names = {policy.pk: name for policy, name, _ in policies}
-    words = [(policy.word, name) for policy, name, _ in policies]
-    query = selectors.rollouts_of(found).select_related("condition").order_by("number", "policy_id")
-    chosen = RolloutFilter(request.GET, query, evaluation=found, policies=words)
-    page = Paginator(chosen.qs, PER_PAGE).get_page(request.GET.get("page"))
-    for row in page:
-        row.policy_name = names[row.policy_id]
-    kept = request.GET.copy()
-    kept.pop("page", None)
-    context = {"evaluation": found, "filter": chosen, "page": page, "query": kept.urlencode()}
-    return render(request, "evaluations/rollouts.html", context)
 
 
 @role_required(Role.RESEARCHER)
@@ -103,14 +85,3 @@ def _start(request: HttpRequest) -> dict[str, Any]:
     amount = "each" if checkpoint else "run" if study and study.trials.exists() else "planned"
     world = selectors.world_default(study.cell if study else None)
     return {"study": study, "checkpoint": checkpoint, "world": world, "amount": amount}
-
-
-def _visible(request: HttpRequest, pk: int) -> Evaluation:
-    found = get_object_or_404(selectors.evaluations(), pk=pk)
-    if not selectors.may_see(request.user, found):
-        raise PermissionDenied("Results of a blinded study open to operators once the PI unblinds it.")
-    return found
-
-
-def _shows_names(request: HttpRequest, evaluation: Evaluation) -> bool:
-    return selectors.shows_names(request.user, evaluation)

@@ -18,21 +18,15 @@ class RecordingMissing(LookupError):
     """The trial has no recording (yet); the message says so."""
 
 
-class Recording:
-    """One trial's table, read from the store as it is asked for.
+class RecordedTable:
+    """The table of one episode of an episodes folder, read from the store as it is asked for.
 
-    Raises:
-        RecordingMissing: nothing recorded, or not uploaded yet.
+    Args:
+        prefix: of the folder in the store. data: the table's file in the folder.
     """
 
-    def __init__(self, trial: Trial) -> None:
-        if not trial.episode_prefix:
-            raise RecordingMissing("This trial has no recording yet.")
-        self._prefix = trial.episode_prefix
-        paths = sorted(storage.folder_manifest(self._prefix))
-        self._data = next((path for path in paths if path.startswith("data/") and path.endswith(".parquet")), None)
-        if self._data is None:
-            raise RecordingMissing("The recording of this trial has no table.")
+    def __init__(self, prefix: str, data: str) -> None:
+        self._prefix, self._data = prefix, data
 
     @cached_property
     def features(self) -> dict[str, dict[str, Any]]:
@@ -58,3 +52,20 @@ class Recording:
         import pyarrow.parquet as pq
 
         return pq.read_table(io.BytesIO(storage.get_bytes(f"{self._prefix}/{self._data}")))
+
+
+class Recording(RecordedTable):
+    """One trial's table.
+
+    Raises:
+        RecordingMissing: nothing recorded, or not uploaded yet.
+    """
+
+    def __init__(self, trial: Trial) -> None:
+        if not trial.episode_prefix:
+            raise RecordingMissing("This trial has no recording yet.")
+        paths = sorted(storage.folder_manifest(trial.episode_prefix))
+        data = next((path for path in paths if path.startswith("data/") and path.endswith(".parquet")), None)
+        if data is None:
+            raise RecordingMissing("The recording of this trial has no table.")
+        super().__init__(trial.episode_prefix, data)

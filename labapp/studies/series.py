@@ -1,16 +1,16 @@
-"""Joint positions and commands of a recorded trial, thinned out for a plot."""
+"""Joint positions and commands of a recorded trial or rollout, thinned out for a plot."""
 
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from labapp.studies.recording import MAX_POINTS, Recording
+from labapp.studies.recording import MAX_POINTS, RecordedTable
 
 COLUMNS = {"state": "observation.state", "action": "action"}
 
 
-def trial_series(recording: Recording) -> dict[str, Any]:
+def trial_series(recording: RecordedTable) -> dict[str, Any]:
     """``times_s`` (n), ``names`` (d), ``state`` and ``action`` (d lists of n values) [rad], ``duration_s``."""
     times = recording.times_s
     keep = np.unique(np.linspace(0, len(times) - 1, min(MAX_POINTS, len(times))).round().astype(int))

@@ -17,6 +17,7 @@ from labapp.studies.browser.models import TrialFlag, TrialNote
 from labapp.studies.browser.saved import filter_query, filters_for
 from labapp.studies.export import csv_lines, trial_rows
 from labapp.studies.filters import DEFAULT_ORDER, TrialFilter
+from labapp.studies.history import as_of, put_back
 from labapp.studies.models import Study, Trial
 from labapp.studies.selectors import sees_policies
 
@@ -43,6 +44,8 @@ def trial_list(request: HttpRequest, slug: str) -> HttpResponse:
         "query": query,
         "query_items": QueryDict(query).items(),
         "heads": heads(query),
+        "moment": chosen.moment,
+        "query_now": without(query, "until"),
         "saved_filters": filters_for(study, request.user),
         "sees_policies": is_open,
     }
@@ -63,6 +66,12 @@ def trial_csv(request: HttpRequest, slug: str) -> StreamingHttpResponse:
     return StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8", headers=headers)
 
 
+def without(query: str, name: str) -> str:
+    values = QueryDict(query, mutable=True)
+    values.pop(name, None)
+    return values.urlencode()
+
+
 def filtered(request: HttpRequest, study: Study) -> TrialFilter:
     return TrialFilter(request.GET, study.trials.order_by(*DEFAULT_ORDER), study=study)
 
@@ -74,8 +83,8 @@ def trial_page(chosen: TrialFilter, number: str | None) -> Page:
     """
     page = Paginator(chosen.qs.values_list("pk", flat=True), PAGE_SIZE).get_page(number)
     keys = list(page.object_list)
-    rows = Trial.objects.select_related(*ROWS).in_bulk(keys)
-    page.object_list = with_remarks([rows[key] for key in keys])
+    rows = as_of(Trial.objects.select_related(*ROWS), chosen.moment).in_bulk(keys)
+    page.object_list = with_remarks(list(put_back(rows[key] for key in keys)))
     return page
 
 
@@ -106,9 +115,9 @@ class Head:
     direction: str
 
 
-def heads(query: str) -> list[Head]:
+def heads(query: str, columns: Iterable[tuple[str, str | None, bool]] = COLUMNS) -> list[Head]:
     current = QueryDict(query).get("sort", "")
-    return [_head(label, word, is_number, query, current) for label, word, is_number in COLUMNS]
+    return [_head(label, word, is_number, query, current) for label, word, is_number in columns]
 
 
 def _head(label: str, word: str | None, is_number: bool, query: str, current: str) -> Head:

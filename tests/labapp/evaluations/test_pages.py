@@ -1,6 +1,7 @@
 """Pages and API of evaluations: as each role and as a stranger, and what a blinded study keeps hidden."""
 
 import pytest
+from django.http.response import HttpResponseBase
 from django.test import Client
 from django.utils import timezone
 
@@ -13,13 +14,21 @@ from tests.labapp import builders
 from tests.labapp.evaluations.conftest import complete, finished
 
 pytestmark = pytest.mark.django_db
-PAGES = ("/evaluations/", "/evaluations/new/", "/evaluations/{pk}/", "/evaluations/{pk}/rollouts/")
+PAGES = (
+    "/evaluations/", "/evaluations/new/", "/evaluations/{pk}/", "/evaluations/{pk}/rollouts/",
+    "/evaluations/{pk}/rollouts.csv", "/evaluations/{pk}/rollouts/{code}/1/",
+)  # fmt: skip
 API = ("/api/evaluations/", "/api/evaluations/{pk}/", "/api/evaluations/{pk}/rollouts/")
 POSTS = ("/evaluations/new/", "/evaluations/{pk}/remove/", "/api/evaluations/")
 
 
 def statuses(client: Client, urls: tuple[str, ...], evaluation: Evaluation, method: str = "get") -> list[int]:
-    return [getattr(client, method)(url.format(pk=evaluation.pk)).status_code for url in urls]
+    code = evaluation.study.arms.order_by("code").first().code
+    return [getattr(client, method)(url.format(pk=evaluation.pk, code=code)).status_code for url in urls]
+
+
+def body(answer: HttpResponseBase) -> str:
+    return (b"".join(answer.streaming_content) if answer.streaming else answer.content).decode()
 
 
 def secrets(lab) -> list[str]:
@@ -29,9 +38,9 @@ def secrets(lab) -> list[str]:
 @pytest.mark.parametrize(
     ("role", "pages", "api"),
     [
-        ("operator", [403, 403, 403, 403], [403, 403, 403]),
-        ("researcher", [200, 200, 200, 200], [200, 200, 200]),
-        ("pi", [200, 403, 200, 200], [200, 200, 200]),
+        ("operator", [403] * 6, [403, 403, 403]),
+        ("researcher", [200] * 6, [200, 200, 200]),
+        ("pi", [200, 403, 200, 200, 200, 200], [200, 200, 200]),
     ],
 )
 def test_each_page_of_a_blinded_studys_evaluation_is_for_its_roles(lab, evaluation, role, pages, api) -> None:
@@ -40,7 +49,7 @@ def test_each_page_of_a_blinded_studys_evaluation_is_for_its_roles(lab, evaluati
 
 
 def test_a_stranger_is_sent_to_the_login_or_refused(evaluation) -> None:
-    assert statuses(Client(), PAGES, evaluation) == [302] * 4
+    assert statuses(Client(), PAGES, evaluation) == [302] * 6
     assert statuses(Client(), API, evaluation) == [401] * 3
 
 
@@ -57,12 +66,12 @@ def test_an_evaluation_without_a_study_is_never_for_operators(lab, world) -> Non
     assert "alone" in lab.client("researcher").get(made.get_absolute_url()).content.decode()
 
 
-@pytest.mark.parametrize("url", PAGES[2:] + API[1:])
+@pytest.mark.parametrize("url", PAGES[2:5] + API[1:])
 def test_while_a_study_is_blinded_researchers_see_codes_and_the_pi_names(lab, evaluation, url) -> None:
-    seen = lab.client("researcher").get(url.format(pk=evaluation.pk)).content.decode()
+    seen = body(lab.client("researcher").get(url.format(pk=evaluation.pk)))
     assert all(arm.code in seen for arm in lab.study.arms.all())
     assert [text for text in secrets(lab) if text in seen] == []
-    assert lab.study.arms.first().label in lab.client("pi").get(url.format(pk=evaluation.pk)).content.decode()
+    assert lab.study.arms.first().label in body(lab.client("pi").get(url.format(pk=evaluation.pk)))
 
 
 def test_once_unblinded_everyone_sees_names_and_operators_no_world_or_run(lab, evaluation) -> None:
@@ -78,17 +87,18 @@ def test_every_number_of_the_page_opens_its_rollouts(lab, evaluation) -> None:
     client = lab.client("researcher")
     text = client.get(evaluation.get_absolute_url()).content.decode()
     code = lab.study.arms.order_by("code").first().code
-    url = f"{evaluation.get_absolute_url()}rollouts/?policy={code}&condition=nominal"
+    url = f"{evaluation.get_absolute_url()}rollouts/?policy={code}&condition=nominal&outcome=counted"
     assert url.replace("&", "&amp;") in text
     assert client.get(url).context["page"].paginator.count == 4
-    assert client.get(f"{url}&outcome=success").context["page"].paginator.count == 4
+    SimulatedRollout.objects.filter(number=0).update(invalid_reason="nan")
+    assert client.get(url).context["page"].paginator.count == 3, "an invalid one counts for nothing"
     both = client.get(f"{evaluation.get_absolute_url()}rollouts/?conditions=nominal,red-light&outcome=missed_pick")
     assert both.context["page"].paginator.count == SimulatedRollout.objects.filter(is_success=False).count()
 
 
 def form(lab, chosen, **changed):
     values = {"study": lab.study.pk, "checkpoint": "", "world": chosen.pk, "amount": "planned", "rollouts": "5"}
-    return values | {"seed": "0", "image_size": "64"} | changed
+    return values | {"seed": "0", "image_size": "64", "video": "seen"} | changed
 
 
 def test_the_form_launches_and_leads_to_the_evaluation(lab, world) -> None:

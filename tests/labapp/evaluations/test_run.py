@@ -16,10 +16,12 @@ from labapp.cells.models import World
 from labapp.cells.services import bench_cell_ensure
 from labapp.evaluations.models import SimulatedRollout
 from labapp.evaluations.params import EvaluateOptions
+from labapp.evaluations.recordings import table_of, videos_of
 from labapp.evaluations.services import checkpoint_evaluate
 from labapp.policies.models import Checkpoint, Policy
 from labapp.runs.executor import run_execute
 from labapp.runs.services import run_cancel, run_retry
+from labapp.studies.series import trial_series
 from robots.cell.bench import BENCH_CELL
 from robots.cell.world import nominal_world
 from tests.labapp import builders
@@ -74,6 +76,12 @@ def test_a_launched_evaluation_is_carried_out_and_leaves_its_rollouts(checkpoint
     assert {(r.is_success, r.failure_mode, r.invalid_reason) for r in rows} == {(False, "missed_pick", "")}
     assert (made.run.progress_done, made.run.progress_unit) == (5, "rollouts")
     assert made.run.result["url"] == made.get_absolute_url()
+    assert {row.episode for row in rows} == set(range(5))
+    seen = videos_of(rows.first())
+    assert sorted(video.camera for video in seen) == sorted(BENCH_CELL.policy_views)
+    assert storage.get_bytes(seen[0].media.object_key)[4:8] == b"ftyp"
+    assert trial_series(table_of(rows.first()))["duration_s"] == 0.3
+    assert "/" not in json.dumps(made.run.result).replace(made.get_absolute_url(), ""), "no path of the worker"
 
 
 @pytest.mark.slow

@@ -67,6 +67,9 @@ def evaluated(lab: Lab) -> list[str]:
     world = builders.world(lab.study.cell, "measured", is_grounded=True)
     pk = finished(lab.study, world, amount="each", rollouts=2, successes=(3, 1)).pk
     pages = ["/evaluations/", "/evaluations/new/", f"/evaluations/{pk}/", f"/evaluations/{pk}/rollouts/"]
+    pages += [f"/evaluations/{pk}/rollouts.csv", f"/evaluations/{pk}/rollouts/?outcome=success&sort=policy"]
+    for code in lab.study.arms.values_list("code", flat=True):
+        pages += [f"/evaluations/{pk}/rollouts/{code}/1/{part}" for part in ("", "series/")]
     exports = [f"/results/{lab.study.slug}/{name}" for name in ("simulated.csv", "report.html")]
     return [*pages, *exports, "/api/evaluations/", f"/api/evaluations/{pk}/", f"/api/evaluations/{pk}/rollouts/"]
 

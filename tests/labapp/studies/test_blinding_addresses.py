@@ -109,6 +109,8 @@ def values_of(lab: Lab) -> dict[str, list[object]]:
         "action": ["edit", "restore"],
         "index": [0],
         "version": [1, 2],
+        "code": [arm.code for arm in arms],
+        "number": [1],
     }
 
 
