@@ -7,7 +7,10 @@ from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.viewsets import ReadOnlyModelViewSet
 
+from labapp.accounts.models import Role
+from labapp.accounts.roles import RESEARCH, HasRole
 from labapp.forms import field_errors
 from robots.errors import ConfigError
 
@@ -19,6 +22,14 @@ class ServiceErrorsMixin:
         if isinstance(error, Refused | ConfigError):
             error = ValidationError(field_errors(error))
         return super().handle_exception(error)
+
+
+class MadeViewSet(ServiceErrorsMixin, ReadOnlyModelViewSet):
+    """Rows that runs make, addressed by name: researchers make them, PIs read them too."""
+
+    permission_classes = [HasRole.of(Role.RESEARCHER, read=RESEARCH)]
+    lookup_field = "name"
+    lookup_value_regex = "[-\\w]+"
 
 
 def checked(request: Request, serializer: type[serializers.Serializer]) -> dict[str, Any]:

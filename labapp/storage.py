@@ -11,7 +11,6 @@ import mimetypes
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import timedelta
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -166,12 +165,6 @@ def delete_prefix(prefix: str) -> int:
     return len(keys)
 
 
-def presigned_get(key: str, *, valid: timedelta = timedelta(hours=1)) -> str:
-    """A link that works without our login, at the public endpoint. Never given to an operator of a blinded study."""
-    store = settings.OBJECT_STORE
-    return _client(store, store.public_endpoint).presigned_get_object(store.bucket, key, expires=valid)
-
-
 def ensure_bucket() -> None:
     if not _retry(lambda c: c.bucket_exists(_bucket())):
         _retry(lambda c: c.make_bucket(_bucket()))
@@ -209,8 +202,8 @@ def _bucket() -> str:
 
 
 @lru_cache(maxsize=8)
-def _client(store: ObjectStore, endpoint: str) -> Minio:
-    parts = urlsplit(endpoint)
+def _client(store: ObjectStore) -> Minio:
+    parts = urlsplit(store.endpoint)
     timeout = urllib3.Timeout(connect=5, read=60)
     return Minio(
         parts.netloc,
@@ -228,7 +221,7 @@ def _retry(call: Callable[[Minio], T]) -> T:
     pause = 0.2
     while True:
         try:
-            return call(_client(store, store.endpoint))
+            return call(_client(store))
         except (urllib3.exceptions.HTTPError, ServerError, S3Error, InvalidResponseError) as error:
             _raise_if_final(error)
             if time.monotonic() + pause > deadline:

@@ -25,10 +25,6 @@ class User(AbstractUser):
         constraints = [models.CheckConstraint(condition=Q(role__in=Role.values), name="user_role_known")]
 
     @property
-    def is_operator(self) -> bool:
-        return self.effective_role == Role.OPERATOR
-
-    @property
     def effective_role(self) -> str:
         return Role.ADMIN if self.is_superuser else self.role
 

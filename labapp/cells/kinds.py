@@ -9,16 +9,13 @@ from labapp.cells.flatten import PARTS, named_values
 from labapp.cells.models import Cell, World
 from labapp.cells.params import MeasureWorldParams, NominalWorldParams
 from labapp.cells.services import world_store
-from labapp.runs.kinds import RunError, RunKind, out_folder, register, room_command
+from labapp.runs.kinds import RunError, RunKind, out_folder, register, room_command, row_of
 from labapp.runs.models import Run
 from robots.config import load_config
 
 
 def cell_of(pk: int) -> Cell:
-    found = Cell.objects.filter(pk=pk).first()
-    if found is None:
-        raise RunError("The cell was removed after this run was launched.", "cell")
-    return found
+    return row_of(Cell.objects.all(), pk, "cell")
 
 
 @register

@@ -7,9 +7,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.viewsets import ReadOnlyModelViewSet
 
-from labapp.accounts.models import Role
 from labapp.accounts.roles import RESEARCH, HasRole
-from labapp.api import ServiceErrorsMixin, checked, run_field
+from labapp.api import MadeViewSet, checked, run_field
 from labapp.cells.models import World
 from labapp.datasets import selectors, services
 from labapp.datasets.models import BehaviorSource, GroundingConfiguration, SimulatedDataset
@@ -53,14 +52,11 @@ class GenerateSerializer(EpisodeOptionsSerializer):
     workers = serializers.IntegerField(default=GenerateOptions.workers)
 
 
-class SimulatedDatasetViewSet(ServiceErrorsMixin, ReadOnlyModelViewSet):
+class SimulatedDatasetViewSet(MadeViewSet):
     """Simulated datasets. Posting generates one."""
 
     queryset = SimulatedDataset.objects.all()
     serializer_class = SimulatedDatasetSerializer
-    permission_classes = [HasRole.of(Role.RESEARCHER, read=RESEARCH)]
-    lookup_field = "name"
-    lookup_value_regex = "[-\\w]+"
     filterset_fields = ("configuration", "demonstration_set__name")
 
     def get_queryset(self) -> QuerySet[SimulatedDataset]:

@@ -11,20 +11,16 @@ from labapp.datasets.models import SimulatedDataset
 from labapp.datasets.params import GenerateParams
 from labapp.datasets.services import dataset_complete
 from labapp.folders import episodes_store, params_of
-from labapp.runs.kinds import RunError, RunKind, out_folder, register, room_command
+from labapp.runs.kinds import RunKind, out_folder, register, room_command, row_of
 from labapp.runs.models import Run
 from robots.config import to_json
 
 
 def dataset_of(pk: int) -> SimulatedDataset:
-    found = (
-        SimulatedDataset.objects.select_related("configuration__world", "configuration__behavior", "demonstration_set")
-        .filter(pk=pk)
-        .first()
+    rows = SimulatedDataset.objects.select_related(
+        "configuration__world", "configuration__behavior", "demonstration_set"
     )
-    if found is None:
-        raise RunError("The dataset was removed after this run was launched.", "dataset")
-    return found
+    return row_of(rows, pk, "dataset")
 
 
 @register

@@ -12,11 +12,10 @@ from rest_framework.parsers import FileUploadParser, MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
-from rest_framework.viewsets import ReadOnlyModelViewSet
 
 from labapp.accounts.models import Role
-from labapp.accounts.roles import RESEARCH, HasRole
-from labapp.api import ServiceErrorsMixin, checked, run_field
+from labapp.accounts.roles import HasRole
+from labapp.api import MadeViewSet, ServiceErrorsMixin, checked, run_field
 from labapp.cells.models import Cell
 from labapp.demos import selectors, services, uploads
 from labapp.demos.models import Demonstration, DemonstrationSet
@@ -84,14 +83,11 @@ def options_from(values: dict[str, Any], cls: type[EpisodeOptions] = EpisodeOpti
     return cls(**{name: tuple(v) if isinstance(v, list) else v for name, v in picked.items()})
 
 
-class DemonstrationSetViewSet(ServiceErrorsMixin, ReadOnlyModelViewSet):
+class DemonstrationSetViewSet(MadeViewSet):
     """Sets of demonstrations. Posting records one on the bench cell; ``import`` takes an episodes folder."""
 
     queryset = DemonstrationSet.objects.all()
     serializer_class = DemonstrationSetSerializer
-    permission_classes = [HasRole.of(Role.RESEARCHER, read=RESEARCH)]
-    lookup_field = "name"
-    lookup_value_regex = "[-\\w]+"
     filterset_fields = ("source", "embodiment")
 
     def get_queryset(self) -> QuerySet[DemonstrationSet]:

@@ -15,16 +15,13 @@ from labapp.demos.models import DemonstrationSet
 from labapp.demos.params import ImportParams, RecordParams
 from labapp.demos.services import demonstration_set_complete
 from labapp.folders import episodes_store, params_of
-from labapp.runs.kinds import RunError, RunKind, out_folder, register, room_command
+from labapp.runs.kinds import RunError, RunKind, out_folder, register, room_command, row_of
 from labapp.runs.models import Run
 from robots.config import to_json
 
 
 def set_of(pk: int) -> DemonstrationSet:
-    found = DemonstrationSet.objects.select_related("cell").filter(pk=pk).first()
-    if found is None:
-        raise RunError("The demonstration set was removed after this run was launched.", "demonstration_set")
-    return found
+    return row_of(DemonstrationSet.objects.select_related("cell"), pk, "demonstration_set")
 
 
 @register

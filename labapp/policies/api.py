@@ -7,11 +7,8 @@ from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.viewsets import ReadOnlyModelViewSet
 
-from labapp.accounts.models import Role
-from labapp.accounts.roles import RESEARCH, HasRole
-from labapp.api import ServiceErrorsMixin, checked, run_field
+from labapp.api import MadeViewSet, checked, run_field
 from labapp.datasets.models import SimulatedDataset
 from labapp.demos.models import DemonstrationSet
 from labapp.policies import selectors, services
@@ -82,14 +79,11 @@ class TrainSerializer(serializers.Serializer):
     threads = serializers.IntegerField(default=TrainOptions.threads)
 
 
-class PolicyViewSet(ServiceErrorsMixin, ReadOnlyModelViewSet):
+class PolicyViewSet(MadeViewSet):
     """Policies with their mixture and checkpoints. Posting trains one."""
 
     queryset = Policy.objects.all()
     serializer_class = PolicySerializer
-    permission_classes = [HasRole.of(Role.RESEARCHER, read=RESEARCH)]
-    lookup_field = "name"
-    lookup_value_regex = "[-\\w]+"
     filterset_fields = ("configuration", "preset")
 
     def get_queryset(self) -> QuerySet[Policy]:

@@ -10,7 +10,7 @@ from labapp.folders import params_of
 from labapp.policies.models import MixtureComponent, Policy
 from labapp.policies.params import TrainParams
 from labapp.policies.services import StoredCheckpoint, checkpoint_store, policy_complete
-from labapp.runs.kinds import RunError, RunKind, out_folder, register, room_command
+from labapp.runs.kinds import RunKind, out_folder, register, room_command, row_of
 from labapp.runs.models import Run, RunArtifact
 from robots.config import to_json
 
@@ -19,10 +19,7 @@ CHECKPOINTS = "checkpoints/step-"
 
 
 def policy_of(pk: int) -> Policy:
-    found = Policy.objects.filter(pk=pk).first()
-    if found is None:
-        raise RunError("The policy was removed after this run was launched.", "policy")
-    return found
+    return row_of(Policy.objects.all(), pk, "policy")
 
 
 @register

@@ -20,6 +20,8 @@ from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
+from django.db.models import Model, QuerySet
+
 from labapp.runs.models import Run
 
 CONFIG_FILE = "request.json"
@@ -55,6 +57,7 @@ class RunKind(ABC):
 
 
 K = TypeVar("K", bound=type[RunKind])
+M = TypeVar("M", bound=Model)
 _kinds: dict[str, RunKind] = {}
 
 
@@ -74,6 +77,18 @@ def get_kind(name: str) -> RunKind:
 
 def kind_labels() -> dict[str, str]:
     return {name: kind.label for name, kind in sorted(_kinds.items())}
+
+
+def row_of(rows: QuerySet[M], pk: int, field: str) -> M:
+    """The row that a parameter of a run names.
+
+    Raises:
+        RunError: it was removed after the run was launched.
+    """
+    found = rows.filter(pk=pk).first()
+    if found is None:
+        raise RunError(f"The {rows.model._meta.verbose_name} was removed after this run was launched.", field)
+    return found
 
 
 def out_folder(workdir: Path) -> Path:

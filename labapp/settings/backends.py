@@ -35,7 +35,6 @@ DATABASE_WAIT_S = 5  # for a connection: a page says that the database is away, 
 @dataclass(frozen=True)
 class ObjectStore:
     endpoint: str
-    public_endpoint: str
     access_key: str
     secret_key: str
     bucket: str
@@ -78,7 +77,6 @@ def pool() -> dict[str, Any]:
 def object_store(known: dict[str, str]) -> ObjectStore:
     return ObjectStore(
         endpoint=known["S3_ENDPOINT"],
-        public_endpoint=env.text("S3_PUBLIC_ENDPOINT", known["S3_ENDPOINT"]),
         access_key=known["S3_ACCESS_KEY"],
         secret_key=known["S3_SECRET_KEY"],
         bucket=known["S3_BUCKET"],

@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 
+NOMINAL_BELT = (0.08, 0.12)  # m/s
+FASTER_BELT = (0.16, 0.20)
+
 
 @dataclass(frozen=True)
 class ConditionPreset:
@@ -10,12 +13,9 @@ class ConditionPreset:
     trials_per_arm: int
     is_shifted: bool = True
     light: str = "white"
-    belt_speed: tuple[float, float] = (0.08, 0.12)
+    belt_speed: tuple[float, float] = NOMINAL_BELT
     uses_novel_objects: bool = False
 
-
-NOMINAL_BELT = (0.08, 0.12)
-FASTER_BELT = (0.16, 0.20)
 
 # The paper gives 26 shifted trials, one of them with every shift; how the other 25 divide is our choice.
 PAPER_CONDITIONS = (

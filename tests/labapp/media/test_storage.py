@@ -3,10 +3,8 @@
 import hashlib
 import threading
 import time
-from datetime import timedelta
 from types import SimpleNamespace
 
-import httpx
 import pytest
 
 from labapp import storage
@@ -70,14 +68,6 @@ def test_a_range_of_bytes_is_read():
     assert b"".join(storage.open_range("files/range", 10, 5)) == bytes(range(10, 15))
 
 
-def test_a_presigned_link_carries_the_public_endpoint(settings):
-    storage.put_bytes(b"seen", "files/link")
-    assert httpx.get(storage.presigned_get("files/link", valid=timedelta(minutes=1))).content == b"seen"
-    own = settings.OBJECT_STORE
-    settings.OBJECT_STORE = ObjectStore(**{**vars(own), "public_endpoint": "https://lab.example.org"})
-    assert storage.presigned_get("files/link").startswith("https://lab.example.org/")
-
-
 def test_a_wrong_key_is_an_error_at_once_and_not_waited_for(settings, monkeypatch):
     own = settings.OBJECT_STORE
     no_pause = SimpleNamespace(monotonic=time.monotonic, sleep=lambda pause_s: pytest.fail("it was tried again"))
@@ -100,6 +90,6 @@ def test_an_outage_is_waited_for(settings, own_service):
 
 
 def test_an_outage_without_end_is_named(settings):
-    settings.OBJECT_STORE = ObjectStore("http://127.0.0.1:1", "http://127.0.0.1:1", "a", "b", "bucket", 0.3)
+    settings.OBJECT_STORE = ObjectStore("http://127.0.0.1:1", "a", "b", "bucket", 0.3)
     with pytest.raises(storage.StoreUnavailable, match=r"127\.0\.0\.1:1 did not answer for 0\.3 s"):
         storage.put_bytes(b"1", "x")
