@@ -3,6 +3,7 @@
 import random
 
 import pytest
+from playwright.sync_api import expect
 
 from labapp.accounts.models import User
 from labapp.studies.models import Study
@@ -38,8 +39,8 @@ def test_the_card_draws_in_both_themes_and_fits_a_phone(page_of, live_server, pi
     page = page_of(pi)
     page.goto(f"{live_server.url}/results/{study.slug}/")
     page.wait_for_selector("#looks-figure .scatterlayer path")
-    assert verdict in page.locator(".looks-verdict").inner_text()
-    assert page.locator("#looks-table tbody tr").count() == (len(primary) or 10)
+    expect(page.locator(".looks-verdict")).to_contain_text(verdict)
+    expect(page.locator("#looks-table tbody tr")).to_have_count(len(primary) or 10)
     screenshot(page, f"looks-{rule}-light", part=CARD)
     page.locator("[data-toggle-theme]").click()
     page.wait_for_function("document.querySelector('#looks-figure').innerHTML.includes('rgb(86, 180, 233)')")

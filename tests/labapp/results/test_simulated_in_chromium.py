@@ -4,6 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from django.db import connection
+from playwright.sync_api import expect
 
 from labapp.accounts.models import User
 from labapp.studies.models import Study
@@ -32,19 +33,18 @@ def evaluate(study: Study) -> None:
 def test_the_card_draws_both_sides_and_a_number_opens_its_rollouts(page, live_server) -> None:
     page.goto(f"{live_server.url}/results/pick-and-sort/")
     page.wait_for_selector("#sim-beside-real .plotly .points path")
-    assert page.locator("#beside-table tbody tr").count() == 5 * 3
-    assert "Pearson r" in page.locator("#simulated").inner_text()
+    expect(page.locator("#beside-table tbody tr")).to_have_count(5 * 3)
+    expect(page.locator("#simulated")).to_contain_text("Pearson r")
     screenshot(page, "simulated-light", part=CARD)
     page.locator("[data-toggle-theme]").click()
     page.wait_for_function("document.querySelector('#sim-beside-real').innerHTML.includes('rgb(86, 180, 233)')")
     screenshot(page, "simulated-dark", part=CARD)
     page.set_viewport_size({"width": 768, "height": 1024})
-    page.wait_for_timeout(300)
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.wait_for_function("innerWidth === 768 && document.documentElement.scrollWidth <= innerWidth")
     screenshot(page, "simulated-tablet", part=CARD)
     page.locator("#beside-table a").first.click()
     page.wait_for_url("**/rollouts/?policy=*")
-    assert page.locator("tbody tr").count() == 20
+    expect(page.locator("tbody tr")).to_have_count(20)
     assert page.troubles == []
 
 
@@ -54,7 +54,7 @@ def test_without_an_evaluation_the_button_opens_the_form_for_this_study(page_of,
     page.goto(f"{live_server.url}/results/{study.slug}/")
     page.get_by_role("link", name="Evaluate in simulation").click()
     page.wait_for_url("**/evaluations/new/?study=fresh-study")
-    assert page.locator("#id_study option:checked").inner_text() == "Pick and sort"
-    assert page.locator("#id_world option:checked").inner_text().startswith("measured v1 (grounded)")
+    expect(page.locator("#id_study option:checked")).to_have_text("Pick and sort")
+    expect(page.locator("#id_world option:checked")).to_contain_text("measured v1 (grounded)")
     screenshot(page, "simulated-form")
     assert page.troubles == []

@@ -1,6 +1,7 @@
 """The design and the import in a real browser: live power, both themes, by keyboard, no other host asked."""
 
 import pytest
+from playwright.sync_api import expect
 
 from labapp.accounts.models import User
 from labapp.studies.models import Study
@@ -19,7 +20,7 @@ def test_a_draft_shows_its_power_follows_the_fields_and_is_locked(page, live_ser
     page.goto(f"{live_server.url}/studies/{draft.slug}/design/")
     page.wait_for_selector("#power .power-table")
     page.wait_for_selector("[data-power-figure=effects] .scatterlayer path")
-    assert "84 % of studies (86 % by the plain formula)" in page.locator("#power").inner_text()
+    expect(page.locator("#power")).to_contain_text("84 % of studies (86 % by the plain formula)")
     screenshot(page, "design-light")
 
     page.get_by_label("Trials per arm").first.fill("74")
@@ -40,7 +41,7 @@ def test_a_draft_shows_its_power_follows_the_fields_and_is_locked(page, live_ser
     page.get_by_role("button", name="Change the time limit").click()
     page.wait_for_selector(".deviation")
     page.wait_for_selector("#power .power-table")
-    assert "The belt runs slower than planned" in page.locator(".deviation").inner_text()
+    expect(page.locator(".deviation")).to_contain_text("The belt runs slower than planned")
     screenshot(page, "design-locked-dark")
     draft.refresh_from_db()
     assert (draft.status, draft.conditions.get(slug="nominal").trials_per_arm) == ("locked", 74)
@@ -55,7 +56,8 @@ def test_a_table_is_imported_by_its_guessed_mapping(page, live_server, tmp_path)
     screenshot(page, "import-upload-light")
     page.get_by_role("button", name="Look at the tables").click()
     page.wait_for_selector("form.mapping")
-    assert page.locator(".layout-wide").is_visible() and not page.locator(".layout-long").is_visible()
+    expect(page.locator(".layout-wide")).to_be_visible()
+    expect(page.locator(".layout-long")).to_be_hidden()
     page.get_by_label("Name of the study").fill("Past rollouts")
     page.get_by_role("button", name="Check every row").click()
     page.wait_for_selector("#checked-title")
@@ -76,7 +78,7 @@ def test_on_a_phone_only_the_tables_scroll_sideways(page, live_server, draft: St
     page.wait_for_selector("#power .power-table")
     page.get_by_text("Pairs of arms").first.click()
     page.wait_for_selector("[data-power-figure=pairs] .scatterlayer path")
-    assert page.evaluate("document.documentElement.scrollWidth") == 400
+    page.wait_for_function("document.documentElement.scrollWidth === 400")
     page.get_by_label("Trials per arm").first.fill("-5")
     page.keyboard.press("Control+s")
     page.wait_for_selector("tr.wrong .errorlist")

@@ -1,6 +1,7 @@
 """Drafts and imports in a real browser: two people at one draft, another cell, the order, a table with its progress."""
 
 import pytest
+from playwright.sync_api import expect
 
 from labapp.accounts.models import User
 from labapp.studies.models import Study, Trial
@@ -27,7 +28,7 @@ def in_all_looks(page, name: str) -> None:
             if page.evaluate("document.documentElement.dataset.theme || 'light'") != theme:
                 page.locator("[data-toggle-theme]").click()
             screenshot(page, f"{name}-{size}-{theme}")
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        page.wait_for_function(f"document.documentElement.scrollWidth <= {width}")
     page.locator("[data-toggle-theme]").click()
 
 
@@ -42,7 +43,7 @@ def test_two_researchers_at_one_draft(page_of, researcher: User, make_user, live
     ben.get_by_label("Question").fill("Ben's question, typed for ten minutes")
     ben.keyboard.press("Control+s")
     ben.wait_for_selector("text=researcher saved this draft")
-    assert ben.get_by_label("Question").input_value() == "Ben's question, typed for ten minutes"
+    expect(ben.get_by_label("Question")).to_have_value("Ben's question, typed for ten minutes")
     in_all_looks(ben, "draft-conflict")
     ben.get_by_role("button", name="Save mine over it").click()
     ben.wait_for_selector("text=The draft is saved")
@@ -61,18 +62,19 @@ def test_a_researcher_looks_at_the_order_changes_the_cell_and_copies(page_of, re
     page.goto(f"{live_server.url}/studies/{draft.slug}/design/")
     page.get_by_text("The order that a lock would freeze").click()
     page.wait_for_selector("table.order")
-    assert page.locator("table.order tbody tr").count() == 5
+    expect(page.locator("table.order tbody tr")).to_have_count(5)
     page.wait_for_selector("#power .power-table")
     page.get_by_text("Delete this draft").click()
     in_all_looks(page, "draft-order")
     page.get_by_label("Cell").select_option(str(other.pk))
     page.wait_for_selector("text=objects and policies of Second rig; nothing is saved yet")
-    assert "Left out, as they are not of this cell: " in page.locator(".notice", has_text="Left out").inner_text()
+    expect(page.locator(".notice", has_text="Left out")).to_contain_text("Left out, as they are not of this cell: ")
     in_all_looks(page, "draft-other-cell")
     draft.refresh_from_db()
     assert draft.cell != other
     page.goto(f"{live_server.url}/studies/{draft.slug}/")
     page.get_by_role("link", name="Use as a template").click()
+    page.wait_for_selector("text=Name of the new study")
     in_all_looks(page, "draft-copy")
     page.get_by_label("Name of the new study").fill("Second round")
     page.get_by_role("button", name="Create draft").click()
@@ -132,5 +134,5 @@ def test_a_bad_row_37_is_shown_before_anything_is_stored(page_of, researcher, li
     page.get_by_role("button", name="Check and import").click()
     page.wait_for_selector("#refused-title")
     in_all_looks(page, "import-refused")
-    assert page.get_by_label("Name of the study").input_value() == "Bad"
+    expect(page.get_by_label("Name of the study")).to_have_value("Bad")
     assert not Study.objects.exists()

@@ -1,6 +1,7 @@
 """The stopping rule on the design page in a real browser: its power follows the form."""
 
 import pytest
+from playwright.sync_api import expect
 
 from labapp.accounts.models import User
 from labapp.studies.models import Study
@@ -13,14 +14,14 @@ def test_the_power_follows_the_chosen_rule(page_of, live_server, researcher: Use
     page = page_of(researcher)
     page.goto(f"{live_server.url}/studies/{draft.slug}/design/")
     page.wait_for_selector("#power .power-table")
-    assert page.locator("#stopping-table").count() == 0
+    expect(page.locator("#stopping-table")).to_have_count(0)
     page.locator("#id_primary input[value=main_a]").check()
     page.locator("#id_primary input[value=main_b]").check()
     page.locator("#id_looks").fill("4")
     page.locator("input[name=stopping][value=group-sequential]").check()
     page.wait_for_selector("#stopping-table")
     page.wait_for_selector("[data-power-figure=stopping] .scatterlayer path")
-    assert "found in 83 % of studies" in page.locator("#power").inner_text()
+    expect(page.locator("#power")).to_contain_text("found in 83 % of studies")
     screenshot(page, "stopping-looks-light", part="#power")
     page.locator("[data-toggle-theme]").click()
     page.locator("input[name=stopping][value=anytime]").check()
