@@ -1,17 +1,13 @@
-"""From a run's working folder to a stored episodes folder, and from stored folders to local inputs."""
+"""From a run's working folder to a stored episodes folder."""
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
 
 from labapp import cache, storage
 from labapp.episodes import FolderIndex, index_of, index_store
 from labapp.runs.kinds import RunError, out_folder
 from labapp.runs.models import Run
-from robots.config import load_config
-from robots.errors import ConfigError, DataError
-
-T = TypeVar("T")
+from robots.errors import DataError
 
 
 @dataclass(frozen=True)
@@ -21,14 +17,6 @@ class StoredEpisodes:
     prefix: str
     sha256: str
     index: FolderIndex
-
-
-def params_of(cls: type[T], run: Run) -> T:
-    """The run's parameters; RunError names the field that is wrong."""
-    try:
-        return load_config(cls, run.params)
-    except ConfigError as error:
-        raise RunError(error.message, error.field or "") from error
 
 
 def episodes_store(run: Run, folder: Path) -> StoredEpisodes:

@@ -9,9 +9,8 @@ from labapp.cells.flatten import PARTS, named_values
 from labapp.cells.models import Cell, World
 from labapp.cells.params import MeasureWorldParams, NominalWorldParams
 from labapp.cells.services import world_store
-from labapp.runs.kinds import RunError, RunKind, out_folder, register, room_command, row_of
+from labapp.runs.kinds import RunError, RunKind, out_folder, params_of, register, room_command, row_of
 from labapp.runs.models import Run
-from robots.config import load_config
 
 
 def cell_of(pk: int) -> Cell:
@@ -25,12 +24,12 @@ class MeasureWorld(RunKind):
     name, label, queue = "cells.measure", "Measure a world", "generation"
 
     def prepare(self, run: Run, workdir: Path) -> list[str]:
-        params = load_config(MeasureWorldParams, run.params)
+        params = params_of(MeasureWorldParams, run)
         cell = cell_of(params.cell)
         return room_command("generation", "register", workdir, {"bench_seed": cell.bench_seed, "seed": params.seed})
 
     def finish(self, run: Run, workdir: Path, result: dict[str, Any]) -> dict[str, Any]:
-        params = load_config(MeasureWorldParams, run.params)
+        params = params_of(MeasureWorldParams, run)
         out = out_folder(workdir)
         world = world_store(
             run=run,
@@ -50,11 +49,11 @@ class NominalWorld(RunKind):
     name, label, queue = "cells.nominal", "Write the nominal world", "generation"
 
     def prepare(self, run: Run, workdir: Path) -> list[str]:
-        load_config(NominalWorldParams, run.params)
+        params_of(NominalWorldParams, run)
         return [sys.executable, "-m", "generation", "nominal", str(out_folder(workdir)), "--events"]
 
     def finish(self, run: Run, workdir: Path, result: dict[str, Any]) -> dict[str, Any]:
-        params = load_config(NominalWorldParams, run.params)
+        params = params_of(NominalWorldParams, run)
         parameters = read_world(out_folder(workdir))
         world = world_store(run=run, cell=cell_of(params.cell), name=params.name, parameters=parameters, residuals={})
         return world_result(world)

@@ -10,8 +10,8 @@ from labapp import cache
 from labapp.datasets.models import SimulatedDataset
 from labapp.datasets.params import GenerateParams
 from labapp.datasets.services import dataset_complete
-from labapp.folders import episodes_store, params_of
-from labapp.runs.kinds import RunKind, out_folder, register, room_command, row_of
+from labapp.folders import episodes_store
+from labapp.runs.kinds import RunKind, out_folder, params_of, register, room_command, row_of
 from labapp.runs.models import Run
 from robots.config import to_json
 

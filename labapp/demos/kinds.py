@@ -14,8 +14,8 @@ from labapp.demos import media, uploads
 from labapp.demos.models import DemonstrationSet
 from labapp.demos.params import ImportParams, RecordParams
 from labapp.demos.services import demonstration_set_complete
-from labapp.folders import episodes_store, params_of
-from labapp.runs.kinds import RunError, RunKind, out_folder, register, room_command, row_of
+from labapp.folders import episodes_store
+from labapp.runs.kinds import RunError, RunKind, out_folder, params_of, register, room_command, row_of
 from labapp.runs.models import Run
 from robots.config import to_json
 

@@ -11,8 +11,7 @@ from labapp.evaluations.models import EvaluatedCondition, EvaluatedPolicy, Evalu
 from labapp.evaluations.params import EvaluateParams
 from labapp.evaluations.recordings import folders_store
 from labapp.evaluations.services import evaluation_complete
-from labapp.folders import params_of
-from labapp.runs.kinds import RunError, RunKind, out_folder, register, room_command
+from labapp.runs.kinds import RunError, RunKind, out_folder, params_of, register, room_command
 from labapp.runs.models import Run
 
 

@@ -6,11 +6,10 @@ from typing import Any
 from django.utils import timezone
 
 from labapp import cache, storage
-from labapp.folders import params_of
 from labapp.policies.models import MixtureComponent, Policy
 from labapp.policies.params import TrainParams
 from labapp.policies.services import StoredCheckpoint, checkpoint_store, policy_complete
-from labapp.runs.kinds import RunKind, out_folder, register, room_command, row_of
+from labapp.runs.kinds import RunKind, out_folder, params_of, register, room_command, row_of
 from labapp.runs.models import Run, RunArtifact
 from robots.config import to_json
 

@@ -23,6 +23,8 @@ from typing import Any, ClassVar, TypeVar
 from django.db.models import Model, QuerySet
 
 from labapp.runs.models import Run
+from robots.config import load_config
+from robots.errors import ConfigError
 
 CONFIG_FILE = "request.json"
 
@@ -58,6 +60,7 @@ class RunKind(ABC):
 
 K = TypeVar("K", bound=type[RunKind])
 M = TypeVar("M", bound=Model)
+T = TypeVar("T")
 _kinds: dict[str, RunKind] = {}
 
 
@@ -77,6 +80,18 @@ def get_kind(name: str) -> RunKind:
 
 def kind_labels() -> dict[str, str]:
     return {name: kind.label for name, kind in sorted(_kinds.items())}
+
+
+def params_of(cls: type[T], run: Run) -> T:
+    """The run's parameters.
+
+    Raises:
+        RunError: names the field that is wrong.
+    """
+    try:
+        return load_config(cls, run.params)
+    except ConfigError as error:
+        raise RunError(error.message, error.field or "") from error
 
 
 def row_of(rows: QuerySet[M], pk: int, field: str) -> M:
