@@ -1,6 +1,7 @@
 """What the results page shows, already computed, and the one question it asks for it."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Protocol
 
 from frontend.dashboards.filters import Filters
@@ -171,7 +172,10 @@ class Counts:
 
 @dataclass(frozen=True)
 class Content:
-    """Everything on a study's results page."""
+    """Everything on a study's results page.
+
+    `read_at` is the moment whose state it shows; `since` tells what changed later where that moment was asked for.
+    """
 
     slug: str
     name: str
@@ -179,9 +183,11 @@ class Content:
     is_blinded: bool
     shows_names: bool
     data_version: str
+    read_at: datetime
     counts: Counts
     columns: tuple[str, ...]
     rows: tuple[Row, ...]
+    since: str = ""
     bars: tuple[RatePoint, ...] = ()
     effects: tuple[EffectLine, ...] = ()
     effects_missing: str = ""

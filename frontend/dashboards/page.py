@@ -1,5 +1,6 @@
 """The body of a study's results page: content in, components out."""
 
+from dataclasses import replace
 from typing import Any
 
 from dash import html
@@ -34,6 +35,8 @@ PROGRESS_NOTE = (
     "Share of pairs of trials in which the first arm's got to a later stage (ties half): above 50 % it gets further. "
     "Brunner-Munzel by permutation, Holm-adjusted; with ten trials an arm the interval covers more than it says."
 )
+
+LASTING = "Shows these numbers again whatever is scored or corrected later"
 
 
 def page_body(content: Content, filters: Filters, theme: str) -> list[Any]:
@@ -143,7 +146,8 @@ def _how_trials_end(content: Content, theme: str) -> html.Div:
 
 
 def _notices(content: Content, filters: Filters) -> list[Any]:
-    found = [notice(text) for text in content.notes]
+    found = [_moment(content, filters)] if content.since else []
+    found += [notice(text) for text in content.notes]
     if content.is_blinded and not content.shows_names:
         found.append(notice("This study is blinded: arms show as codes, and effects of the factors stay hidden."))
     elif content.is_blinded:
@@ -161,14 +165,20 @@ def _notices(content: Content, filters: Filters) -> list[Any]:
     return found
 
 
+def _moment(content: Content, filters: Filters) -> html.Div:
+    """Which moment is shown, and the way to the state of now."""
+    now = format_filters(replace(filters, until=None, data_version="")) or "?"
+    return notice([f"{content.since} ", html.A("See now", href=now)], "warn")
+
+
 def _summary(content: Content, filters: Filters) -> html.Div:
     counts = content.counts
     parts: list[Any] = [_linked(f"{counts.confirmed} scored trials", counts.confirmed_href)]
     parts += [" · ", f"{counts.waiting} not yet scored"] if counts.waiting else []
     parts += [" · ", _linked(f"{counts.invalid} invalid, not counted", counts.invalid_href)] if counts.invalid else []
-    link = format_filters(Filters(**{**vars(filters), "data_version": content.data_version}))
-    text = html.Span([*parts, " · data version ", html.A(content.data_version, href=link, title="Link to this view")])
-    return html.Div([html.Span(text, className="soft"), export_links(content.exports)], className="spread")
+    link = format_filters(replace(filters, until=content.read_at, data_version=content.data_version))
+    told = [*parts, f" · data version {content.data_version} · ", html.A("Link to this view", href=link, title=LASTING)]
+    return html.Div([html.Span(told, className="soft"), export_links(content.exports)], className="spread")
 
 
 def _linked(text: str, href: str) -> Any:

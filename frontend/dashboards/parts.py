@@ -218,7 +218,7 @@ def simulated_badge() -> html.Span:
     return html.Span("simulated", className="simulated", title="Made on the simulated bench cell")
 
 
-def notice(text: str, tone: str = "") -> html.Div:
+def notice(text: Any, tone: str = "") -> html.Div:
     """A sentence that the reader must not miss."""
     return html.Div(text, className=f"notice {tone}".strip(), role="note")
 

@@ -21,43 +21,43 @@ from django.db.models import (
 )
 from django.db.models.functions import Cast, Coalesce, Concat, Extract, Round
 
-from labapp.results.tallies import BLOCK, OPERATOR
+from labapp.results.tallies import BLOCK, OPERATOR, SUCCEEDED, scored
 from labapp.statistics import cautions
 from labapp.statistics.counts import Count as Successes
 from labapp.studies.models import Trial
 
 STRATUM = ("arm_id", "condition_id")
-SUCCESS = Case(When(is_success=True, then=1.0), default=0.0, output_field=FloatField())
+SUCCESS = Case(When(SUCCEEDED, then=1.0), default=0.0, output_field=FloatField())
 TIME = Extract("started_at", "epoch", output_field=FloatField())
 
 
 def find_cautions(trials: QuerySet[Trial]) -> tuple[str, ...]:
     """Sentences about what may mislead; empty where nothing was found."""
-    scored = trials.filter(status=Trial.Status.CONFIRMED)
+    ended = scored(trials)
     found = [
-        cautions.drift(trend_sums(scored)),
-        cautions.groups_differ("operators", group_counts(scored, OPERATOR)),
-        cautions.groups_differ("sessions", group_counts(scored, F("session_id"))),
-        cautions.copies_caution(copied_blocks(scored)),
+        cautions.drift(trend_sums(ended)),
+        cautions.groups_differ("operators", group_counts(ended, OPERATOR)),
+        cautions.groups_differ("sessions", group_counts(ended, F("session_id"))),
+        cautions.copies_caution(copied_blocks(ended)),
     ]
     return tuple(caution.message for caution in found if caution)
 
 
-def trend_sums(scored: QuerySet[Trial]) -> list[cautions.TrendSums]:
+def trend_sums(ended: QuerySet[Trial]) -> list[cautions.TrendSums]:
     """Per arm and condition: trials, rate, and moments of success with time."""
-    rows = scored.values_list(*STRATUM).annotate(
+    rows = ended.values_list(*STRATUM).annotate(
         n=Count("pk"), rate=Avg(SUCCESS), covariance=CovarPop(SUCCESS, TIME), variance=Variance(TIME)
     )
     return [cautions.TrendSums(*row[len(STRATUM) :]) for row in rows]
 
 
-def group_counts(scored: QuerySet[Trial], group: F | Coalesce) -> list[dict[str, Successes]]:
+def group_counts(ended: QuerySet[Trial], group: F | Coalesce) -> list[dict[str, Successes]]:
     """Per arm and condition: successes and trials of each group; trials without a group are left out."""
     rows = (
-        scored.annotate(member=group)
+        ended.annotate(member=group)
         .exclude(member=None)
         .values_list(*STRATUM, "member")
-        .annotate(k=Count("pk", filter=Q(is_success=True)), n=Count("pk"))
+        .annotate(k=Count("pk", filter=SUCCEEDED), n=Count("pk"))
     )
     strata: dict[tuple[int, int], dict[str, Successes]] = defaultdict(dict)
     for arm, condition, member, k, n in rows:
@@ -65,20 +65,20 @@ def group_counts(scored: QuerySet[Trial], group: F | Coalesce) -> list[dict[str,
     return list(strata.values())
 
 
-def copied_blocks(scored: QuerySet[Trial]) -> list[list[str]]:
+def copied_blocks(ended: QuerySet[Trial]) -> list[list[str]]:
     """Groups of blocks whose trials agree in arms, outcomes and times; see `cautions.duplicate_blocks`."""
     one = Concat(
-        Cast("arm_id", CharField()), Value(":"), Cast("is_success", CharField()), Value(":"),
-        Cast(Round(Cast("duration_s", FloatField()) * 1000), CharField()), output_field=CharField(),
+        Cast("arm_id", CharField()), Value(":"), Cast("is_success_then", CharField()), Value(":"),
+        Cast(Round(Cast("duration_s_then", FloatField()) * 1000), CharField()), output_field=CharField(),
     )  # fmt: skip
     blocks = (
-        scored.annotate(in_block=BLOCK)
+        ended.annotate(in_block=BLOCK)
         .exclude(in_block=None)
         .values("in_block")
         .annotate(
             recording=StringAgg(one, Value(","), order_by="arm_id"),
-            successes=Count("pk", filter=Q(is_success=True)),
-            untimed=Count("pk", filter=Q(duration_s=None)),
+            successes=Count("pk", filter=SUCCEEDED),
+            untimed=Count("pk", filter=Q(duration_s_then=None)),
         )
         .filter(successes__gte=cautions.SUCCESSES_TO_COMPARE, untimed=0)
         .values_list("recording", "in_block")

@@ -1,6 +1,7 @@
 """What the analysis plan declared before the data, and what came of it: margins, and when to look."""
 
 from collections.abc import Callable, Sequence
+from datetime import datetime
 
 from frontend.dashboards.content import DeclaredLine
 from labapp.results.analysis import Tally
@@ -67,9 +68,15 @@ def _sentence(margin: Margin, first: tuple[str, Count], second: tuple[str, Count
     return f"{verdicts.get(found.verdict, undecided)} ({interval}, {p_value(found.p)})."
 
 
-def looking_notes(study: Study, plan: AnalysisPlan | None) -> tuple[str, ...]:
+def has_ended(study: Study, until: datetime | None) -> bool:
+    """Whether the study was closed by then."""
+    return study.finished_at is not None and (until is None or study.finished_at <= until)
+
+
+def looking_notes(study: Study, plan: AnalysisPlan | None, until: datetime | None) -> tuple[str, ...]:
     """A caution where the data are looked at before the plan says so."""
-    if plan is None or study.status != Study.Status.LOCKED or plan.stopping == "anytime":
+    is_running = study.status != Study.Status.DRAFT and not has_ended(study, until)
+    if plan is None or not is_running or plan.stopping == "anytime":
         return ()
     when = "once, at the end" if plan.stopping == "fixed" else f"{plan.looks} times, at its boundaries"
     where = " The card of looks says what may be concluded." if plan.stopping == "group-sequential" else ""

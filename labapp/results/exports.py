@@ -9,10 +9,10 @@ from django.db.models import F
 from frontend.dashboards.content import Content, LookedComparison, LooksCard
 from frontend.dashboards.filters import Filters
 from frontend.figures.data import LookPath
-from labapp.results.tallies import selected_trials
+from labapp.results.tallies import scored, selected_trials
 from labapp.studies.arms import Arm, study_arms
 from labapp.studies.export import csv_lines as table_csv_lines
-from labapp.studies.models import Study, Trial
+from labapp.studies.models import Study
 
 LOOKS_COLUMNS = (
     "rule", "key", "comparison", "look", "block", "z", "boundary", "points", "low", "high", "is_decided",
@@ -33,11 +33,11 @@ TRIAL_COLUMNS = {
     "block": F("slot__block"),
     "block_label": F("block_label"),
     "object": F("slot__object__name"),
-    "success": F("is_success"),
-    "failure_mode": F("failure_mode"),
-    "furthest_stage": F("furthest_stage"),
-    "duration_s": F("duration_s"),
-    "latency_ms": F("latency_ms"),
+    "success": F("is_success_then"),
+    "failure_mode": F("failure_mode_then"),
+    "furthest_stage": F("furthest_stage_then"),
+    "duration_s": F("duration_s_then"),
+    "latency_ms": F("latency_ms_then"),
     "operator": F("operator__username"),
     "operator_label": F("operator_label"),
     "is_automatic": F("is_automatic"),
@@ -123,7 +123,7 @@ def trial_rows(study: Study, filters: Filters, with_names: bool) -> tuple[list[s
     """
     arms = {arm.id: arm for arm in study_arms(study, with_names)}
     factors = list(dict.fromkeys(name for arm in arms.values() for name in arm.factors))
-    trials = selected_trials(study, filters).filter(status=Trial.Status.CONFIRMED).order_by("started_at", "pk")
+    trials = scored(selected_trials(study, filters)).order_by("started_at", "pk")
     values = trials.values_list("arm_id", *TRIAL_COLUMNS.values()).iterator(chunk_size=CHUNK)
     header = ["arm", "policy", *factors, *TRIAL_COLUMNS, "is_simulated"]
     return header, ([*_arm_values(arms[v[0]], factors), *v[1:], study.is_simulated] for v in values)

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from frontend.dashboards.content import LookedComparison, LooksCard
 from frontend.dashboards.filters import Filters
 from frontend.figures.data import CoursePath, LookPath
-from labapp.results.tallies import selected_trials
+from labapp.results.declared import has_ended
+from labapp.results.tallies import scored, selected_trials
 from labapp.statistics import looks_wording as wording
 from labapp.statistics.looks import (
     ANYTIME,
@@ -76,7 +77,7 @@ def looks_card(
     """
     if plan is None or plan.stopping not in TITLES or not arms:
         return None
-    planned, total = planned_blocks(study)
+    planned, total = planned_blocks(study, filters.until)
     if not planned:
         return None
     comparisons, hidden = compared(arms, plan, with_names)
@@ -128,12 +129,23 @@ def compared(arms: Sequence[Arm], plan: AnalysisPlan, with_names: bool) -> tuple
     return [*(effect_comparison(codes, cells, key, labels[key]) for key in effects), *found], 0
 
 
-def planned_blocks(study: Study) -> tuple[int, int]:
-    """Blocks of the locked schedule, and with those that amendments added after it; (0, 0) without a schedule."""
+def planned_blocks(study: Study, until: datetime | None) -> tuple[int, int]:
+    """Blocks of the locked schedule, and with those that amendments added by then; (0, 0) without a schedule."""
     locked = study.events.filter(kind=StudyEvent.Kind.LOCKED).order_by("created_at").first()
     at_lock = Q() if locked is None else Q(position__lte=locked.payload.get("slots", 0))
-    counts = study.slots.filter(reschedules=None).aggregate(planned=Max("block", filter=at_lock), total=Max("block"))
+    slots = study.slots.filter(reschedules=None)
+    if until is not None:
+        slots = slots.filter(position__lte=_last_position(study, until))
+    counts = slots.aggregate(planned=Max("block", filter=at_lock), total=Max("block"))
     return counts["planned"] or 0, counts["total"] or 0
+
+
+def _last_position(study: Study, until: datetime) -> int:
+    """Of the schedule of then: an amendment appends to it."""
+    amended = study.events.filter(kind=StudyEvent.Kind.AMENDED).values_list("payload", flat=True)
+    later = sum(facts.get("slots", 0) for facts in amended if datetime.fromisoformat(facts["at"]) > until)
+    planned = study.slots.filter(reschedules=None).order_by("-position").values_list("position", flat=True)
+    return next(iter(planned[later : later + 1]), 0)
 
 
 def withdrawn(study: Study, until: datetime | None) -> set[int]:
@@ -142,21 +154,16 @@ def withdrawn(study: Study, until: datetime | None) -> set[int]:
     return set((gone.filter(withdrawn_at__lte=until) if until else gone).values_list("pk", flat=True))
 
 
-def has_ended(study: Study, until: datetime | None) -> bool:
-    """Whether the study was closed by then."""
-    return study.finished_at is not None and (until is None or study.finished_at <= until)
-
-
 def _confirmed(study: Study, filters: Filters) -> QuerySet[Trial]:
     trials = selected_trials(study, Filters(until=filters.until))
-    return trials.filter(status=Trial.Status.CONFIRMED).exclude(slot=None)
+    return scored(trials).exclude(slot=None)
 
 
 def read_blocks(trials: QuerySet[Trial], arms: Sequence[Arm], gone: Iterable[int], total: int) -> Blocks:
     """Outcomes by block and arm, of trials of the schedule."""
     column = {arm.id: index for index, arm in enumerate(arms)}
     outcomes = np.full((total, len(arms)), np.nan)
-    for block, arm_id, is_success in trials.values_list("slot__block", "arm_id", "is_success"):
+    for block, arm_id, is_success in trials.values_list("slot__block", "arm_id", "is_success_then"):
         outcomes[block - 1, column[arm_id]] = is_success
     is_needed = [arm.id not in set(gone) for arm in arms]
     return Blocks(outcomes, finished_blocks(outcomes, is_needed))

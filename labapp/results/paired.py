@@ -13,16 +13,14 @@ from django.db.models import Case, CharField, QuerySet, Value, When
 from django.db.models.functions import Cast, Concat
 
 from frontend.dashboards.content import PairedLine
-from labapp.results.tallies import BLOCK
+from labapp.results.tallies import BLOCK, SUCCEEDED, scored
 from labapp.statistics.counts import alpha_of
 from labapp.statistics.paired import Paired, paired
 from labapp.statistics.wording import capitalised, detectable_effect, level, p_value, percent, points
 from labapp.studies.arms import Arm
 from labapp.studies.models import Study, Trial
 
-OUTCOME = Concat(
-    Cast("arm_id", CharField()), Value(":"), Case(When(is_success=True, then=Value("1")), default=Value("0"))
-)
+OUTCOME = Concat(Cast("arm_id", CharField()), Value(":"), Case(When(SUCCEEDED, then=Value("1")), default=Value("0")))
 PAIRED_TEST = "mcnemar"
 
 Pattern = dict[int, bool]
@@ -45,7 +43,7 @@ def paired_lines(
 def block_patterns(trials: QuerySet[Trial]) -> list[tuple[Pattern, int]]:
     """(arm id -> success, number of blocks with this pattern); an arm twice in a block is left out of it."""
     blocks = (
-        trials.filter(status=Trial.Status.CONFIRMED)
+        scored(trials)
         .annotate(block=BLOCK)
         .exclude(block=None)
         .order_by()

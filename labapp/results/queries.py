@@ -1,13 +1,16 @@
 """The `queries` object of the results dashboard: access, two aggregates, analysis."""
 
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from typing import Any
 
 from django.db.models import QuerySet
 from django.urls import reverse
+from django.utils import timezone
 
 from frontend.dashboards.content import Choice, Content, Counts, PairedLine
 from frontend.dashboards.filters import Filters, format_filters
+from frontend.dashboards.numbers import utc_minute
 from labapp.accounts.models import User
 from labapp.results import analysis, effects, resolving, second
 from labapp.results.access import current_viewer, visible_study
@@ -18,6 +21,7 @@ from labapp.results.looks import looks_card
 from labapp.results.paired import paired_lines
 from labapp.results.primary import primary_lines
 from labapp.results.simulated import newest, simulated_card, version_facts
+from labapp.results.since import since_sentence
 from labapp.results.tallies import (
     OutcomeGroup,
     TimeGroup,
@@ -86,11 +90,12 @@ class DatabaseQueries:
 
 def study_content(study: Study, user: User, filters: Filters) -> Content:
     """Everything on the page, from two aggregates over the trials and three small look-ups."""
+    read_at = filters.until or timezone.now()
     with_names = sees_names(user, study)
     trials = selected_trials(study, filters)
     groups = outcome_groups(trials)
     tally = analysis.Tally(groups)
-    every_arm = study_arms(study, with_names)
+    every_arm = study_arms(study, with_names, filters.until)
     arms = [arm for arm in every_arm if not filters.arms or arm.code in filters.arms]
     every_condition = study_conditions(study)
     conditions = [c for c in every_condition if not filters.conditions or c.slug in filters.conditions]
@@ -104,8 +109,8 @@ def study_content(study: Study, user: User, filters: Filters) -> Content:
     plan, evaluation = declared_plan(study), newest(study, filters)
     looks = looks_card(study, every_arm, plan, filters, with_names)
     notes = (
-        *looking_notes(study, plan),
-        *_deviations(study),
+        *looking_notes(study, plan, filters.until),
+        *_deviations(study, filters.until),
         *analysis.cautions(arms, conditions, groups),
         *effect_fields.pop("notes", ()),
     )
@@ -116,6 +121,8 @@ def study_content(study: Study, user: User, filters: Filters) -> Content:
         is_blinded=study.is_blinded,
         shows_names=with_names,
         data_version=version_of([*groups, *time_facts(times), *version_facts(evaluation)]),
+        read_at=read_at,
+        since=since_sentence(study, filters),
         counts=_counts(groups, links, arms, slugs),
         columns=tuple(group.label for group in columns),
         rows=analysis.table_rows(arms, columns, tally, filters.confidence, is_simulated, links, letters, latencies),
@@ -205,16 +212,13 @@ def _counts(groups: Sequence[OutcomeGroup], links: TrialLinks, arms: Sequence[Ar
     )
 
 
-def _deviations(study: Study) -> tuple[str, ...]:
-    """Unblinding before the study finished and everything else that went otherwise than planned, as notes."""
-    notes = []
-    if (
-        study.unblinded_at
-        and not study.is_imported
-        and (not study.finished_at or study.unblinded_at < study.finished_at)
-    ):
-        notes.append(f"Unblinded on {study.unblinded_at:%Y-%m-%d %H:%M} UTC, before the study finished.")
-    others = [d for d in study_deviations(study) if d.kind != StudyEvent.Kind.UNBLINDED]
+def _deviations(study: Study, until: datetime | None) -> tuple[str, ...]:
+    """Unblinding before the study finished and everything else that went otherwise than planned by then, as notes."""
+    notes, unblinded_at = [], study.unblinded_at
+    is_early = unblinded_at and (not study.finished_at or unblinded_at < study.finished_at)
+    if is_early and (until is None or unblinded_at <= until) and not study.is_imported:
+        notes.append(f"Unblinded on {utc_minute(unblinded_at)}, before the study finished.")
+    others = [d for d in study_deviations(study, until) if d.kind != StudyEvent.Kind.UNBLINDED]
     return (*notes, *(f"Deviation: {deviation}." for deviation in others))
 
 

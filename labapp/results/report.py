@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
+from django.db.models import QuerySet
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString, mark_safe
 
@@ -15,7 +16,7 @@ from labapp.studies.arms import Arm, study_arms
 from labapp.studies.design.selectors import plan_in_words
 from labapp.studies.deviations import study_deviations
 from labapp.studies.importing.source import import_of
-from labapp.studies.models import Study
+from labapp.studies.models import Study, StudyEvent
 
 # What a plan says of single arms: with codes for names it would tell the codes apart.
 TELLING = ("Primary comparisons", "Margins", "Assumed rates", "As recorded")
@@ -31,7 +32,7 @@ def report_html(
         cautions: drift, operators, duplicates.
         model: the logistic model in sentences.
     """
-    arms = study_arms(study, content.shows_names)
+    arms = study_arms(study, content.shows_names, filters.until)
     context = {
         "study": study,
         "content": content,
@@ -44,13 +45,18 @@ def report_html(
         "cautions": [*content.notes, *cautions],
         "model": model,
         "plan": _plan(study, arms, content.shows_names),
-        "deviations": study_deviations(study),
-        "events": study.events.select_related("actor").order_by("pk"),
+        "deviations": study_deviations(study, filters.until),
+        "events": _events(study, filters.until),
         "checkpoints": _checkpoints(study) if content.shows_names else [],
         "commands": _commands(content, filters),
         "now": now,
     }
     return render_to_string("results/report.html", context)
+
+
+def _events(study: Study, until: datetime | None) -> QuerySet[StudyEvent]:
+    events = study.events.select_related("actor").order_by("pk")
+    return events.filter(created_at__lte=until) if until else events
 
 
 def _plan(study: Study, arms: Sequence[Arm], shows_names: bool) -> list[tuple[str, str]]:

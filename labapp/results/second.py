@@ -12,7 +12,7 @@ from frontend.dashboards.content import PosteriorLine, ProgressLine
 from labapp.results.analysis import ConditionGroup, Tally, furthest_stages, summary_groups
 from labapp.results.effects import design_table
 from labapp.results.links import TrialLinks
-from labapp.results.tallies import BLOCK, OPERATOR
+from labapp.results.tallies import BLOCK, OPERATOR, scored
 from labapp.statistics.commands import SEED
 from labapp.statistics.counts import Count
 from labapp.statistics.graded import Graded, compare_stage_counts
@@ -85,9 +85,9 @@ def model_sentences(design: Design | None, trials: QuerySet[Trial], confidence: 
         for arm in cell
     }
     named = {"who": Coalesce(OPERATOR, Value("")), "in_block": Coalesce(BLOCK, Value(""))}
-    scored = trials.filter(status=Trial.Status.CONFIRMED, arm__in=list(high)).annotate(**named)
-    columns = ("arm_id", "is_success", "condition__slug", "who", "in_block")
-    rows = list(scored.order_by("started_at", "pk").values_list(*columns)[: LARGEST_MODEL + 1])
+    ended = scored(trials).filter(arm__in=list(high)).annotate(**named)
+    columns = ("arm_id", "is_success_then", "condition__slug", "who", "in_block")
+    rows = list(ended.order_by("started_at", "pk").values_list(*columns)[: LARGEST_MODEL + 1])
     if len(rows) > LARGEST_MODEL:
         return (f"No logistic model here for more than {LARGEST_MODEL:,} trials: fit it from the exported rows.",)
     if not rows:

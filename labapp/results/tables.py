@@ -4,6 +4,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from frontend.dashboards.content import Cell, Content
+from frontend.dashboards.numbers import utc_minute
 
 LATEX_ESCAPES = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
@@ -22,7 +23,9 @@ def latex_table(content: Content, confidence: float) -> str:
     body = "\n".join(
         f"{latex_text(row.arm)} & {' & '.join(_latex_cell(cell) for cell in row.cells)} \\\\" for row in content.rows
     )
-    source = f"{content.name}, data version {content.data_version}" + (", simulated" if content.is_simulated else "")
+    moment = f" as of {utc_minute(content.read_at)}" if content.since else ""
+    kind = ", simulated" if content.is_simulated else ""
+    source = f"{content.name}, data version {content.data_version}{moment}{kind}"
     return (
         f"% {latex_text(source)}; rate in per cent with {100 * confidence:g} % Wilson interval\n"
         f"\\begin{{tabular}}{{l{'r' * len(content.columns)}}}\n\\toprule\nArm & {columns} \\\\\n\\midrule\n"

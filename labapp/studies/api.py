@@ -26,6 +26,7 @@ from labapp.studies.console import console_state, trial_facts
 from labapp.studies.dispatch import study_changed, trial_dispatch, trial_recall
 from labapp.studies.filters import TrialFilter
 from labapp.studies.forms import PRESETS
+from labapp.studies.history import put_back
 from labapp.studies.models import OperatorSession, Study, Trial
 from labapp.studies.selectors import studies_at_rig
 from labapp.studies.sessions import SessionConflict, session_end, session_start
@@ -151,6 +152,10 @@ class TrialList(StudiesView, ListAPIView):
         if not found.is_valid():
             raise ValidationError(found.errors)
         return found.qs
+
+    def paginate_queryset(self, queryset: QuerySet[Trial]) -> list[Trial]:
+        """With ``until`` the trials as they were then."""
+        return list(put_back(super().paginate_queryset(queryset)))
 
     @extend_schema(request=serializers.StartSerializer, responses={201: OpenApiTypes.OBJECT})
     def post(self, request: Request, slug: str) -> Response:

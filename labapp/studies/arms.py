@@ -1,6 +1,7 @@
 """Arms and conditions of a study as its results show them: names or codes, factor levels, order."""
 
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from labapp.studies.models import Condition, PolicyArm, Study
 
@@ -27,12 +28,15 @@ def arm_factors(arm: PolicyArm) -> dict[str, str]:
     return {"world": configuration.world.grounding, "behavior": behavior}
 
 
-def study_arms(study: Study, with_names: bool) -> list[Arm]:
-    """Arms in the order of the page; without names they show as codes, ordered by code, and carry no factors."""
+def study_arms(study: Study, with_names: bool, until: datetime | None = None) -> list[Arm]:
+    """Arms in the order of the page; without names they show as codes, ordered by code, and carry no factors.
+
+    An arm that was withdrawn after `until` is not withdrawn yet.
+    """
     rows = study.arms.select_related("policy__configuration__world", "policy__configuration__behavior")
     if not with_names:
-        return [Arm(row.pk, row.code, row.code, _withdrawn(row)) for row in rows.order_by("code")]
-    return sorted((_named_arm(row) for row in rows), key=_order)
+        return [Arm(row.pk, row.code, row.code, _withdrawn(row, until)) for row in rows.order_by("code")]
+    return sorted((_named_arm(row, until) for row in rows), key=_order)
 
 
 def study_conditions(study: Study) -> list[Condition]:
@@ -40,17 +44,18 @@ def study_conditions(study: Study) -> list[Condition]:
     return list(study.conditions.order_by("order", "slug"))
 
 
-def _named_arm(row: PolicyArm) -> Arm:
+def _named_arm(row: PolicyArm, until: datetime | None) -> Arm:
     factors = arm_factors(row)
     what = ", ".join(f"{name} {level}" for name, level in factors.items())
     if not what and row.policy:
         what = "real demonstrations only"
-    parts = [what, row.code, _withdrawn(row)]
+    parts = [what, row.code, _withdrawn(row, until)]
     return Arm(row.pk, row.code, row.label, " · ".join(part for part in parts if part), factors)
 
 
-def _withdrawn(row: PolicyArm) -> str:
-    return f"withdrawn {row.withdrawn_at:%Y-%m-%d}" if row.withdrawn_at else ""
+def _withdrawn(row: PolicyArm, until: datetime | None) -> str:
+    at = row.withdrawn_at
+    return f"withdrawn {at:%Y-%m-%d}" if at and (until is None or at <= until) else ""
 
 
 def _order(arm: Arm) -> tuple[bool, list[int], str]:

@@ -24,9 +24,11 @@ class Deviation:
         return ": ".join(part for part in parts if part)
 
 
-def study_deviations(study: Study) -> list[Deviation]:
+def study_deviations(study: Study, until: datetime | None = None) -> list[Deviation]:
     """Amendments, withdrawn arms, unblinding before the end and an early end, in the order in which they happened."""
     events = study.events.select_related("actor").order_by("pk")  # a clock may jump
+    if until is not None:
+        events = events.filter(created_at__lte=until)
     return [_deviation(event, title) for event in events if (title := _title(event))]
 
 

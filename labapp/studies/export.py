@@ -9,6 +9,7 @@ from django.db.models import Count, IntegerField, OuterRef, QuerySet, Subquery, 
 from django.db.models.functions import Coalesce
 
 from labapp.studies.browser.models import TrialFlag, TrialNote
+from labapp.studies.history import put_back
 from labapp.studies.models import Trial
 
 HEADER = [
@@ -20,10 +21,13 @@ FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def trial_rows(found: QuerySet[Trial], *, with_policies: bool) -> Iterator[list[Any]]:
-    """A header and one row a trial; ``latency_ms`` says something of a policy, so it goes with the policies' names."""
+    """A header and one row a trial of `history.as_of`, as it was then.
+
+    ``latency_ms`` says something of a policy, so it goes with the policies' names.
+    """
     hidden = [] if with_policies else ["latency_ms"]
     yield [name for name in HEADER if name not in hidden] + (["policy"] if with_policies else [])
-    for trial in with_remarks(found).iterator(chunk_size=2000):
+    for trial in put_back(with_remarks(found).iterator(chunk_size=2000)):
         row = dict(zip(HEADER, trial_row(trial), strict=True))
         values = [value for name, value in row.items() if name not in hidden]
         yield values + ([trial.arm.label] if with_policies else [])

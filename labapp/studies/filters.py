@@ -1,5 +1,6 @@
 """Filters and order of trial lists; the URL's query is a permalink."""
 
+from datetime import datetime
 from typing import Any
 
 import django_filters
@@ -9,12 +10,13 @@ from django.db.models.functions import Coalesce, NullIf
 
 from labapp.accounts.models import User
 from labapp.studies.browser.models import TrialFlag, TrialNote
+from labapp.studies.history import as_of
 from labapp.studies.models import FailureMode, Stage, Study, Trial
 
 OUTCOMES = [("success", "success"), ("failure", "any failure"), *FailureMode.choices]
 DEFAULT_ORDER = ("started_at", "pk")
 STAGE_ORDER = Case(
-    *(When(furthest_stage=stage, then=Value(order)) for order, stage in enumerate(Stage.values)),
+    *(When(furthest_stage_then=stage, then=Value(order)) for order, stage in enumerate(Stage.values)),
     output_field=IntegerField(),
 )
 # Word in the query -> what is sorted by; "-" before the word turns it round. Trials without a value come last.
@@ -23,9 +25,9 @@ SORTS: dict[str, Any] = {
     "code": F("arm__code"),
     "condition": F("condition__order"),
     "object": F("slot__object__label"),
-    "outcome": F("is_success"),
+    "outcome": F("is_success_then"),
     "stage": STAGE_ORDER,
-    "time": F("duration_s"),
+    "time": F("duration_s_then"),
     "operator": Coalesce(F("operator__username"), NullIf(F("operator_label"), Value(""))),
     "started": F("started_at"),
 }
@@ -45,15 +47,17 @@ class TrialFilter(django_filters.FilterSet):
     object = django_filters.ChoiceFilter(field_name="slot__object__name", label="Object", empty_label="All objects")
     arms = WordsFilter(field_name="arm__code", lookup_expr="in", widget=forms.HiddenInput)
     conditions = WordsFilter(field_name="condition__slug", lookup_expr="in", widget=forms.HiddenInput)
-    status = django_filters.ChoiceFilter(choices=Trial.Status.choices, label="Status", empty_label="Any status")
+    status = django_filters.ChoiceFilter(
+        field_name="status_then", choices=Trial.Status.choices, label="Status", empty_label="Any status"
+    )
     outcome = django_filters.ChoiceFilter(
         choices=OUTCOMES, method="by_outcome", label="Outcome", empty_label="Any outcome"
     )
     stage = django_filters.ChoiceFilter(
-        field_name="furthest_stage", choices=Stage.choices, label="Furthest stage", empty_label="Any stage"
+        field_name="furthest_stage_then", choices=Stage.choices, label="Furthest stage", empty_label="Any stage"
     )
     reached = django_filters.ChoiceFilter(choices=Stage.choices, method="by_reached", widget=forms.HiddenInput)
-    until = django_filters.IsoDateTimeFilter(field_name="confirmed_at", lookup_expr="lte", widget=forms.HiddenInput)
+    until = django_filters.IsoDateTimeFilter(method="by_until", widget=forms.HiddenInput)
     operator = django_filters.ChoiceFilter(
         field_name="operator__username", label="Operator", empty_label="All operators"
     )
@@ -83,14 +87,27 @@ class TrialFilter(django_filters.FilterSet):
         self.filters["object"].extra["choices"] = [(thing.name, thing.label) for thing in objects]
         self.filters["operator"].extra["choices"] = [(name, name) for name in operators(study)]
 
+    def filter_queryset(self, trials: QuerySet[Trial]) -> QuerySet[Trial]:
+        """Outcomes are those of the moment that ``until`` names, in columns that end in ``_then``."""
+        return super().filter_queryset(as_of(trials, self.moment))
+
+    @property
+    def moment(self) -> datetime | None:
+        """The one whose outcomes are shown; None for now."""
+        return self.form.cleaned_data.get("until") if self.is_valid() else None
+
+    def by_until(self, trials: QuerySet[Trial], name: str, value: datetime) -> QuerySet[Trial]:
+        """Done by `filter_queryset`, before the other filters."""
+        return trials
+
     def by_outcome(self, trials: QuerySet[Trial], name: str, value: str) -> QuerySet[Trial]:
         if value in ("success", "failure"):
-            return trials.filter(is_success=value == "success")
-        return trials.filter(failure_mode=value)
+            return trials.filter(is_success_then=value == "success")
+        return trials.filter(failure_mode_then=value)
 
     def by_reached(self, trials: QuerySet[Trial], name: str, value: str) -> QuerySet[Trial]:
         """Trials that got to this stage or further."""
-        return trials.filter(furthest_stage__in=Stage.values[Stage.values.index(value) :])
+        return trials.filter(furthest_stage_then__in=Stage.values[Stage.values.index(value) :])
 
     def by_flag(self, trials: QuerySet[Trial], name: str, value: str) -> QuerySet[Trial]:
         model = TrialNote if value == "note" else TrialFlag

@@ -140,6 +140,7 @@ def trial_confirm(*, trial: Trial, outcome: Outcome, version: int, actor: User |
         values,
         allowed=UNFINISHED,
         actor=actor,
+        now=now,
         confirmed_at=now,
         ended_at=trial.ended_at or now,
     )
@@ -165,7 +166,8 @@ def trial_undo(*, trial: Trial, version: int, actor: User | None, now: datetime)
         "failure_mode": "",
         "note": "",
     }
-    return _change(trial, version, TrialRevision.Kind.UNDONE, cleared, allowed=SCORED, actor=actor, confirmed_at=None)
+    kind = TrialRevision.Kind.UNDONE
+    return _change(trial, version, kind, cleared, allowed=SCORED, actor=actor, now=now, confirmed_at=None)
 
 
 def trial_correct(*, trial: Trial, outcome: Outcome, reason: str, version: int, actor: User, now: datetime) -> Trial:
@@ -180,6 +182,7 @@ def trial_correct(*, trial: Trial, outcome: Outcome, reason: str, version: int, 
         values,
         allowed=SCORED,
         actor=actor,
+        now=now,
         reason=reason,
         confirmed_at=now,
     )
@@ -204,6 +207,7 @@ def trial_invalidate(*, trial: Trial, reason: str, version: int, actor: User | N
         values,
         allowed=UNFINISHED + SCORED,
         actor=actor,
+        now=now,
         reason=reason,
         ended_at=trial.ended_at or now,
     )
@@ -221,6 +225,7 @@ def _change(
     *,
     allowed: tuple[str, ...],
     actor: User | None,
+    now: datetime,
     reason: str = "",
     **also: datetime | None,
 ) -> Trial:
@@ -236,7 +241,7 @@ def _change(
             f"{row.slot or 'This trial'} was changed meanwhile: it is {row.get_status_display()} (version "
             f"{row.version}, you saw {version}). Look at it again."
         )
-    before = _outcome(row)
+    before, before_since = _outcome(row), _since(row)
     for name, value in {**values, **also}.items():
         setattr(row, name, value)
     row.version += 1
@@ -249,8 +254,16 @@ def _change(
         after=_outcome(row),
         reason=reason.strip(),
         actor=actor,
+        before_since=before_since,
+        created_at=now,
     )
     return row
+
+
+def _since(row: Trial) -> datetime:
+    """When the state began that a change ends: with the last change, else with the import or the start."""
+    last = row.revisions.aggregate(at=Max("created_at"))["at"] if row.version > 1 else None
+    return last or row.confirmed_at or row.started_at
 
 
 def _is_replay(row: Trial, version: int, kind: TrialRevision.Kind, values: dict) -> bool:

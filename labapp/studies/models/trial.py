@@ -131,7 +131,10 @@ class Trial(models.Model):
 
 
 class TrialRevision(models.Model):
-    """One change to a trial's outcome: the old values are kept, with who, when and why."""
+    """One change to a trial's outcome: the old values are kept, with who, when and why.
+
+    What stands in ``before`` held from ``before_since`` to ``created_at``; the spans of a trial never overlap.
+    """
 
     class Kind(models.TextChoices):
         CONFIRMED = "confirmed"
@@ -146,10 +149,12 @@ class TrialRevision(models.Model):
     after = models.JSONField()
     reason = models.TextField(blank=True)
     actor = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
-    created_at = models.DateTimeField(auto_now_add=True)
+    before_since = models.DateTimeField()
+    created_at = models.DateTimeField()
 
     class Meta:
         ordering = ["trial", "version"]
+        indexes = [models.Index(fields=["created_at"], name="revision_time")]
         constraints = [models.UniqueConstraint(fields=["trial", "version"], name="revision_version_unique")]
 
     def __str__(self) -> str:

@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from frontend.dashboards.results import create_results_app, slug_of
 
 CONTENT = Content(
     slug="s", name="S", is_simulated=False, is_blinded=False, shows_names=True, data_version="v1", counts=Counts(),
-    columns=("All",), rows=(),
+    columns=("All",), rows=(), read_at=datetime(2026, 11, 30, 14, 2, 30, tzinfo=UTC),
 )  # fmt: skip
 
 

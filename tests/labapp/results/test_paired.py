@@ -3,7 +3,9 @@
 import pytest
 from django.utils import timezone
 
+from frontend.dashboards.filters import Filters
 from labapp.results.paired import block_patterns, paired_lines, paired_sentence
+from labapp.results.tallies import selected_trials
 from labapp.statistics.paired import paired
 from labapp.studies.arms import study_arms
 from labapp.studies.importing.tables import ImportMapping, TableFile, read_files
@@ -26,7 +28,8 @@ def imported():
 
 def lines(study: Study):
     arms = study_arms(study, with_names=True)
-    return paired_lines(study, arms, study.trials.all(), 0.95, lambda pair: "/".join(arm.code for arm in pair))
+    trials = selected_trials(study, Filters())
+    return paired_lines(study, arms, trials, 0.95, lambda pair: "/".join(arm.code for arm in pair))
 
 
 def test_pairs_are_counted_within_their_condition(imported):
@@ -38,7 +41,7 @@ def test_pairs_are_counted_within_their_condition(imported):
 def test_an_arm_alone_or_twice_in_a_block_gives_no_pair(imported):
     study = imported("policy,seed,light,ok\nA,1,w,1\nB,2,w,0\nA,3,w,1\nA,3,w,0\nB,3,w,1\n")
     assert lines(study) == ()
-    assert sum(count for _, count in block_patterns(study.trials.all())) == 3
+    assert sum(count for _, count in block_patterns(selected_trials(study, Filters()))) == 3
 
 
 def test_a_study_of_our_own_is_compared_in_pairs_only_where_its_plan_says_so(study):
