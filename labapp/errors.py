@@ -56,9 +56,24 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    error = sys.exc_info()[1]
-    away = next((name for name, kinds in AWAY.items() if isinstance(error, kinds)), None)
+    away = service_away(sys.exc_info()[1])
     return _service_away(request, away) if away else _answer(request, 500)
+
+
+def service_away(error: BaseException | None) -> str | None:
+    """The service whose absence the error tells, if it does."""
+    return next((name for name, kinds in AWAY.items() if isinstance(error, kinds)), None)
+
+
+class AwayInOneLine(logging.Filter):
+    """For the log: a service that is away says the same at every request, and its traceback tells nothing."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        error = record.exc_info[1] if record.exc_info else None
+        if service_away(error):
+            said = " ".join(str(error).split())
+            record.msg, record.args, record.exc_info = f"{record.getMessage()}: {said}", (), None
+        return True
 
 
 def _service_away(request: HttpRequest, name: str) -> HttpResponse:

@@ -69,9 +69,11 @@ def pool() -> dict[str, Any]:
     """``DATABASE_POOL`` connections that the web server's threads share; commands and workers have one thread and none.
 
     Under ASGI each request has a thread of its own: without a pool each would open, and PostgreSQL fork, a connection.
+    The pool's pauses between its tries double until it gives up: it does so soon, and tries at the next request.
     """
     size = int(env.number("DATABASE_POOL", 0))
-    return {"pool": {"min_size": 2, "max_size": size, "timeout": DATABASE_WAIT_S}} if size else {}
+    waits = {"timeout": DATABASE_WAIT_S, "reconnect_timeout": DATABASE_WAIT_S}
+    return {"pool": {"min_size": 2, "max_size": size, **waits}} if size else {}
 
 
 def object_store(known: dict[str, str]) -> ObjectStore:

@@ -145,9 +145,15 @@ def has_a_name(record: logging.LogRecord) -> bool:
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "filters": {"named": {"()": "django.utils.log.CallbackFilter", "callback": has_a_name}},
+    "filters": {
+        "named": {"()": "django.utils.log.CallbackFilter", "callback": has_a_name},
+        "away": {"()": "labapp.errors.AwayInOneLine"},
+    },
     "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["named"]}},
     "root": {"handlers": ["console"], "level": "INFO"},
-    "loggers": {"django": {"handlers": ["console"], "level": "INFO", "propagate": False}},
+    "loggers": {
+        "django": {"handlers": ["console"], "level": "INFO", "propagate": False},
+        "django.request": {"filters": ["away"]},
+    },
 }

@@ -1,9 +1,14 @@
 """What the database cannot hold is the client's mistake, its absence nobody's; in words, on a page and over REST."""
 
-import pytest
-from django.db import connection
-from django.test import Client
+import logging
 
+import pytest
+from django.db import OperationalError, connection
+from django.test import Client
+from redis import RedisError
+
+from labapp.errors import AwayInOneLine, server_error
+from labapp.storage import StoreUnavailable
 from tests.labapp import builders
 
 pytestmark = pytest.mark.django_db
@@ -51,3 +56,25 @@ def test_without_a_database_the_api_answers_in_json(visitor):
     answer = visitor.get("/api/runs/")
     assert (answer.status_code, answer["Retry-After"]) == (503, "10")
     assert answer.json() == {"detail": "The lab's database does not answer. Send the request again in 10 s."}
+
+
+@pytest.mark.parametrize(("error", "name"), [(RedisError("gone"), "Redis"), (StoreUnavailable("gone"), "object store")])
+def test_another_service_that_is_away_is_named(rf, error, name):
+    try:
+        raise error
+    except (RedisError, StoreUnavailable):
+        answer = server_error(rf.get("/"))
+    assert answer.status_code == 503 and name in answer.text
+
+
+def test_the_log_has_one_line_for_a_service_that_is_away_and_the_traceback_of_anything_else():
+    def logged(error: Exception) -> logging.LogRecord:
+        record = logging.LogRecord(
+            "django.request", logging.ERROR, "", 0, "%s", ("/runs/",), (type(error), error, None)
+        )
+        assert AwayInOneLine().filter(record)
+        return record
+
+    away, bug = logged(OperationalError("connection\nrefused")), logged(ValueError("a bug"))
+    assert (away.getMessage(), away.exc_info) == ("/runs/: connection refused", None)
+    assert bug.getMessage() == "/runs/" and bug.exc_info

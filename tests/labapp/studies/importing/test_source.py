@@ -7,6 +7,7 @@ import pytest
 from django.core.exceptions import ValidationError
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
+from redis import RedisError
 
 from labapp.studies.importing.progress import Progress, progress_of
 from labapp.studies.importing.source import source_facts
@@ -98,6 +99,20 @@ def test_progress_is_told_at_most_five_times_a_second_and_at_the_end(researcher,
         seen.append(progress_of("abc", researcher)["done"])
     assert seen == [1000, 1000, 3000, 4000]
     assert progress_of("abc", pi) == {} and progress_of("other", researcher) == {}
+
+
+def test_an_import_goes_on_where_its_progress_cannot_be_told(researcher, monkeypatch):
+    tried = []
+
+    def silent(*values: object) -> None:
+        tried.append(values)
+        raise RedisError("silent")
+
+    monkeypatch.setattr("labapp.studies.importing.progress.cache.set", silent)
+    told = Progress("abc", researcher).of("rows read", 10)
+    told(10)
+    told(10)
+    assert len(tried) == 1
 
 
 def test_the_page_asks_how_far_it_is(client, researcher):
