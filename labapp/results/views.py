@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable
 from functools import wraps
 from tempfile import TemporaryFile
 
-from django.db.models import Count, Q
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseBadRequest, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
@@ -24,17 +23,15 @@ from labapp.results.queries import study_content, study_sensitivity
 from labapp.results.report import report_html
 from labapp.results.tallies import selected_trials
 from labapp.studies.importing.source import import_of
-from labapp.studies.models import Study, Trial
-from labapp.studies.selectors import may_see_results, sees_names
+from labapp.studies.models import Study
+from labapp.studies.selectors import may_see_results, sees_names, studies_counted
 
 
 @require_GET
 @role_required(*EVERYONE)
 def list_page(request: HttpRequest) -> HttpResponse:
     """Studies whose results this person may see."""
-    confirmed = Count("trials", filter=Q(trials__status=Trial.Status.CONFIRMED))
-    studies = Study.objects.select_related("cell").annotate(confirmed=confirmed).order_by("-created_at")
-    visible = [study for study in studies if may_see_results(request.user, study)]
+    visible = [study for study in studies_counted() if may_see_results(request.user, study)]
     return render(request, "results/list.html", {"studies": visible})
 
 

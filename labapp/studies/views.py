@@ -31,7 +31,7 @@ from labapp.studies.dispatch import study_changed
 from labapp.studies.forms import PRESETS, OutcomeForm, ReasonForm, StudyForm, version_in
 from labapp.studies.models import Study, Trial
 from labapp.studies.recording import Recording, RecordingMissing
-from labapp.studies.selectors import sees_policies, slots_open, studies_at_rig, study_progress
+from labapp.studies.selectors import sees_policies, slots_open, studies_at_rig, studies_counted, study_progress
 from labapp.studies.series import trial_series
 from labapp.studies.sessions import CHECKLIST
 
@@ -41,13 +41,7 @@ TRIAL_ROWS = ("study", "slot__object", "arm", "condition", "operator")
 @require_safe
 @role_required(*EVERYONE)
 def study_list(request: HttpRequest) -> HttpResponse:
-    counted = Study.objects.select_related("cell").annotate(
-        arm_count=Count("arms", distinct=True),
-        confirmed=Count("trials", filter=Q(trials__status=Trial.Status.CONFIRMED), distinct=True),
-        planned=Count("slots", filter=Q(slots__reschedules=None), distinct=True),
-    )
-    studies = counted.order_by("-created_at")
-    return render(request, "studies/list.html", {"studies": studies})
+    return render(request, "studies/list.html", {"studies": studies_counted()})
 
 
 @role_required(Role.RESEARCHER)
