@@ -12,6 +12,7 @@ from asgiref.sync import async_to_sync
 from channels.layers import get_channel_layer
 from django.conf import settings
 from redis import RedisError
+from redis import TimeoutError as RedisTimeout
 
 logger = logging.getLogger(__name__)
 PAUSE_S = 5.0
@@ -42,7 +43,8 @@ class Line:
         return True
 
     def _fell_silent(self, error: Exception) -> None:
-        self._try_again_at = self._clock() + PAUSE_S
+        if isinstance(error, TimeoutError | RedisTimeout):  # a refusal costs no time
+            self._try_again_at = self._clock() + PAUSE_S
         if not self.is_silent:
             logger.warning("Redis does not answer, pages learn of changes when they ask: %s", str(error) or "timed out")
         self.is_silent = True

@@ -11,14 +11,15 @@ from labapp.services.redis_server import RedisServer
 class Wire:
     """Sends, or fails as Redis does; counts what was tried."""
 
-    def __init__(self) -> None:
+    def __init__(self, error: Exception | None = None) -> None:
         self.is_up, self.tried, self.now = True, 0, 0.0
+        self.error = error or TimeoutError("no word")
         self.line = Line(clock=lambda: self.now)
 
     async def message(self) -> None:
         self.tried += 1
         if not self.is_up:
-            raise OSError("no Redis")
+            raise self.error
 
     async def send(self, **options: bool) -> bool:
         return await self.line.send(self.message, **options)
@@ -29,6 +30,13 @@ async def test_after_one_wait_in_vain_the_next_hints_are_dropped_without_a_try()
     wire.is_up = False
     assert [await wire.send() for _ in range(3)] == [False] * 3
     assert wire.tried == 1
+
+
+async def test_a_refusal_costs_no_time_and_the_next_hint_is_tried():
+    wire = Wire(ConnectionRefusedError("nobody there"))
+    wire.is_up = False
+    assert [await wire.send() for _ in range(3)] == [False] * 3
+    assert wire.tried == 3
 
 
 async def test_what_is_urgent_is_tried_all_the_same():
