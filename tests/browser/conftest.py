@@ -18,7 +18,7 @@ from playwright.sync_api import Browser, Page
 ROOT = Path(__file__).resolve().parents[2]
 SHOTS = ROOT / "build" / "screenshots"
 NO_SERVICES = ("DATABASE_URL", "REDIS_URL", "S3_ENDPOINT", "S3_ACCESS_KEY", "S3_SECRET_KEY", "S3_BUCKET")
-START_S = 120
+START_S = 200
 
 
 class WholeLab:
@@ -51,7 +51,7 @@ class WholeLab:
 
     def stop(self) -> None:
         self._process.send_signal(signal.SIGTERM)
-        self._process.wait(60)
+        self._process.wait(120)
 
 
 @pytest.fixture(scope="module")

@@ -68,6 +68,9 @@ class Cable:
             return
         far_reader, far_writer = await asyncio.open_connection("127.0.0.1", self._target)
         self._open |= {writer, far_writer}
+        if not self._is_plugged:  # pulled while it was being laid
+            writer.transport.abort()
+            far_writer.transport.abort()
         await asyncio.gather(pump(reader, far_writer), pump(far_reader, writer))
         self._open -= {writer, far_writer}
 

@@ -9,7 +9,7 @@ from playwright.async_api import Page, expect
 
 from labapp.studies.models import Study, Trial, TrialRevision
 from tests.chromium import CHROMIUM
-from tests.integration.console_stage import Operator, tablet, toy_agent
+from tests.integration.console_stage import Operator, by_keys, tablet, toy_agent
 from tests.integration.web_server import ROOT
 
 pytestmark = [pytest.mark.browser, pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")]
@@ -39,7 +39,7 @@ class Session(Operator):
         for _ in range(5):
             await self.page.keyboard.press("Tab")
         await self.page.keyboard.press("Enter")
-        await expect(self.page.locator("[data-action=start]")).to_be_visible(timeout=20_000)
+        await expect(self.page.locator("[data-action=start]")).to_be_visible()
 
     async def trial_submitted_twice(self, number: int) -> None:
         await self.start()
@@ -49,9 +49,9 @@ class Session(Operator):
     async def trial_undone_and_corrected_at_once(self, number: int) -> None:
         await self.start()
         await self.press("a", "Enter")
-        await expect(self.page.locator("[data-action=undo]")).to_be_visible(timeout=20_000)
+        await expect(self.page.locator("[data-action=undo]")).to_be_visible()
         await self.press("u")
-        await expect(self.page.locator("[data-action=confirm]")).to_be_visible(timeout=20_000)
+        await expect(self.page.locator("[data-action=confirm]")).to_be_visible()
         await self.press("1", "q", "Enter")
         await self.scored(number)
 
@@ -87,15 +87,13 @@ async def test_twelve_trials_by_keyboard(web_port, cast, closed_connections, tmp
 
 
 async def corrected_with_its_reason(page: Page) -> None:
-    """Once the undo has run out, the console leads to the form, which is open and starts from no outcome."""
-    link = page.locator(".past-bar a")
-    await expect(link).to_have_text("Correct…", timeout=15_000)
-    await link.focus()
-    await page.keyboard.press("Enter")
+    """Once the undo has run out, a key leads to the form, which is open and starts from no outcome."""
+    await expect(page.locator("#correct-last")).to_be_visible()
+    await page.keyboard.press("c")
     await expect(page.locator("#id_is_success")).to_be_focused()
-    for field, value in {"is_success": "false", "furthest_stage": "lift", "failure_mode": "dropped"}.items():
-        await page.locator(f"#id_{field}").select_option(value)
-    await page.locator("#id_reason").focus()
+    await by_keys(page, is_success="false", furthest_stage="lift", failure_mode="dropped")
+    await expect(page.locator("#id_note")).to_be_focused()
+    await page.keyboard.press("Tab")
     await page.keyboard.type("it slipped out, seen on video")
     await page.keyboard.press("Enter")
     await expect(page.get_by_text("The outcome is corrected")).to_be_visible()
@@ -104,7 +102,7 @@ async def corrected_with_its_reason(page: Page) -> None:
 
 async def stop_and_release(page: Page) -> None:
     """The banner shows what the robot answers."""
-    await expect(page.locator("#robot-link")).to_have_class("pill good", timeout=20_000)
+    await expect(page.locator("#robot-link")).to_have_class("pill good")
     await page.keyboard.press("Escape")
     await expect(page.locator("#stop-banner")).to_be_visible()
     await page.locator("#release").click()

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from playwright.async_api import Browser, Page, async_playwright
 
 from labapp.accounts.models import User
-from tests.chromium import CHROMIUM, FLAGS
+from tests.chromium import CHROMIUM, FLAGS, PATIENCE_MS
 from tests.integration.web_server import ROOT
 
 SHOTS = ROOT / "build" / "screenshots"
@@ -27,7 +27,7 @@ async def sign_in(
     """A page of a context of its own; errors in its scripts are in `page.errors`."""
     context = await opened.new_context(base_url=url, viewport={"width": width, "height": height}, color_scheme=theme)
     page = await context.new_page()
-    page.set_default_timeout(20_000)
+    page.set_default_timeout(PATIENCE_MS)
     page.errors = []
     page.on("pageerror", lambda error: page.errors.append(str(error)))
     await page.goto("/login/")

@@ -184,7 +184,7 @@ async def test_the_second_screen_follows_a_running_trial(lab, url):
         await expect(page.locator("#screen-step")).to_have_text("Next; nobody holds a session yet")
         await expect(page.locator("#screen-reset li")).to_have_count(4)
         trial = await in_thread(lab.start)()
-        await expect(page.locator("#screen-timer")).to_be_visible(timeout=10_000)
+        await expect(page.locator("#screen-timer")).to_be_visible()
         await expect(page.locator("#screen-code")).to_have_text(trial.arm.code)
         await expect(page.locator("#screen-reset li")).to_have_count(0)
         await shoot(page, "second-screen-running-dark")
