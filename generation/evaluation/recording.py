@@ -20,7 +20,7 @@ from robots.episodes.stats import PixelStats
 from robots.episodes.video import VideoWriter
 
 IMAGES = "observation.images."
-ENCODING = VideoEncoding(crf=23, preset="superfast", gop=48)  # to be looked at, not trained on: small rather than exact
+ENCODING = VideoEncoding(crf=23, preset="ultrafast", gop=48)  # to be looked at, not trained on: cheap before exact
 
 Images = Mapping[str, NDArray[np.uint8]]
 
