@@ -139,7 +139,7 @@ def _line(
     counts = [tally.count([arm.id], group.condition_ids) for tally in (simulated, real)]
     pair = RatePair(*(_point(arm, group, count, filters.confidence) for count in counts))
     which = "condition" if len(group.slugs) == 1 else "conditions"
-    query = urlencode({"policy": arm.code, which: ",".join(group.slugs)}, safe=",")
+    query = urlencode({"policy": arm.code, which: ",".join(group.slugs), "outcome": "counted"}, safe=",")
     rollouts = f"{reverse('evaluations:rollouts', args=[evaluation.pk])}?{query}"
     return BesideLine(pair, rollouts, links.to([arm], group.slugs), *_difference(*counts, filters.confidence))
 
