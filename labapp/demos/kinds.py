@@ -65,7 +65,8 @@ class ImportDemonstrations(RunKind):
         made = set_of(params.demonstration_set)
         folder = out_folder(workdir) / "episodes"
         stored = episodes_store(run, folder)
-        demonstration_set_complete(demonstration_set=made, stored=stored, report=result, now=timezone.now())
+        report = {name: value for name, value in result.items() if name != "source"}  # a folder of this worker
+        demonstration_set_complete(demonstration_set=made, stored=stored, report=report, now=timezone.now())
         media.proxies_make(made, stored.index, folder)
         transaction.on_commit(lambda: storage.delete_prefix(params.upload))
         return set_result(made)

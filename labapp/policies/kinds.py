@@ -44,7 +44,7 @@ class TrainPolicy(RunKind):
         stored = _final_folder(run, out_folder(workdir) / FINAL, step)
         checkpoint_store(policy=policy, step=step, stored=stored, is_final=True)
         policy_complete(policy=policy, now=timezone.now())
-        return {**result, "policy": policy.name, "url": policy.get_absolute_url()}
+        return {**named(result, policy), "policy": policy.name, "url": policy.get_absolute_url()}
 
 
 def _component(component: MixtureComponent) -> dict[str, Any]:
@@ -54,6 +54,16 @@ def _component(component: MixtureComponent) -> dict[str, Any]:
         "weight": component.weight,
         "kind": component.kind,
     }
+
+
+def named(result: dict[str, Any], policy: Policy) -> dict[str, Any]:
+    """The training's result with the sources' names in place of their folders on this worker."""
+    sources = {component.source.sha256: str(component.source) for component in policy.components.all()}
+    datasets = []
+    for dataset in result.get("datasets", []):
+        facts = {name: value for name, value in dataset.items() if name != "path"}
+        datasets.append({"source": sources.get(Path(dataset["path"]).name, "unknown"), **facts})
+    return result | ({"datasets": datasets} if datasets else {})
 
 
 def _final_folder(run: Run, folder: Path, step: int) -> StoredCheckpoint:

@@ -84,7 +84,9 @@ def test_the_last_checkpoint_becomes_the_final_one(researcher, shown, tmp_path):
     policy = train(researcher, (shown, 1.0))
     artifact(policy, "checkpoints/step-000500")
     artifact(policy, "final")
-    TrainPolicy().finish(policy.run, tmp_path, {"step": 500})
+    trained = {"path": str(tmp_path / "folders" / shown.sha256), "episodes": 2}
+    result = TrainPolicy().finish(policy.run, tmp_path, {"step": 500, "datasets": [trained]})
+    assert result["datasets"] == [{"source": shown.name, "episodes": 2}], "names, no folders of the worker"
     policy.refresh_from_db()
     assert policy.ready_at
     assert (policy.final_checkpoint.step, policy.checkpoints.count()) == (500, 1)
