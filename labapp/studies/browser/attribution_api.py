@@ -38,6 +38,11 @@ class TooLarge(APIException):
     default_detail = f"At most {MAX_BYTES // 2**20} MB."
 
 
+class LengthRequired(APIException):
+    status_code, default_code = 411, "length_required"
+    default_detail = f"Send the body with its Content-Length: at most {MAX_BYTES // 2**20} MB are read."
+
+
 class ParquetParser(BaseParser):
     media_type = PARQUET
 
@@ -137,7 +142,10 @@ class AttributionDetail(AttributionView):
 
 def given(request: Request) -> Attribution:
     """The attribution in a request's body."""
-    if int(request.META.get("CONTENT_LENGTH") or 0) > MAX_BYTES:
+    length = request.META.get("CONTENT_LENGTH") or ""
+    if not length.isdecimal():
+        raise LengthRequired
+    if int(length) > MAX_BYTES:
         raise TooLarge
     body = request.data
     if isinstance(body, bytes):

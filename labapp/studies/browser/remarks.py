@@ -16,6 +16,7 @@ from labapp.studies.models import Trial
 Remark = TrialNote | TrialFlag
 T = TypeVar("T", TrialNote, TrialFlag)
 
+SLACK_S = 1.0  # a recording may run on a little after the trial's own time
 EDITABLE = {TrialNote: ("text", "time_s"), TrialFlag: ("label", "text", "time_s")}
 
 
@@ -26,6 +27,7 @@ def remark_create(model: type[T], *, remark_id: UUID, trial: Trial, author: User
         ValidationError: by field; also when the text names a policy of a blinded study.
         PermissionDenied: the id is that of somebody else's remark.
     """
+    _check_moment(trial, values.get("time_s"))
     remark = model(id=remark_id, trial=trial, author=author, **_checked(model, trial, author, values))
     _full_clean(remark)
     made, is_new = model.objects.get_or_create(
@@ -42,6 +44,8 @@ def remark_create(model: type[T], *, remark_id: UUID, trial: Trial, author: User
 def remark_edit(model: type[T], *, remark_id: UUID, actor: User, now: datetime, **values: Any) -> T:
     """Change one's own remark."""
     remark = _own(model, remark_id, actor)
+    if values.get("time_s") != remark.time_s:
+        _check_moment(remark.trial, values.get("time_s"))
     for name, value in _checked(model, remark.trial, actor, values).items():
         setattr(remark, name, value)
     _full_clean(remark)
@@ -92,6 +96,14 @@ def _checked(model: type[T], trial: Trial, author: User, values: dict[str, Any])
     if "text" in kept:
         kept["text"] = check_text(trial.study, author, kept["text"])
     return kept
+
+
+def _check_moment(trial: Trial, time_s: float | None) -> None:
+    """Raises ValidationError for a moment after the trial's end; how long it took is not known before it ended."""
+    if time_s is None or trial.duration_s is None or time_s <= trial.duration_s + SLACK_S:
+        return
+    said = f"This trial took {trial.duration_s:.2f} s: {time_s:.2f} s lies after its end."
+    raise ValidationError({"time_s": f"{said} Moments count in seconds from its start."})
 
 
 def _values(remark: Remark) -> dict[str, Any]:

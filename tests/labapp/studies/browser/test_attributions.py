@@ -56,6 +56,16 @@ def test_a_researchers_script_attaches_and_replaces_it(lab, trial):
     assert whole["scores"] == {"head": [0.9, None]} and whole["time_s"] == [0.0, 0.1]
 
 
+@pytest.mark.parametrize(
+    ("length", "status"), [("", 411), ("much", 411), (str(64 * 2**20 + 1), 413)], ids=["none", "no number", "too much"]
+)
+def test_a_body_without_a_length_or_too_long_is_not_read(lab, trial, length, status):
+    client = lab.client("researcher")
+    answer = client.put(url(trial), SHARES, content_type="application/json", CONTENT_LENGTH=length)
+    assert answer.status_code == status and "64 MB" in answer.json()["detail"]
+    assert not TrialAttribution.objects.exists()
+
+
 def test_a_table_is_attached_as_it_is(lab, trial):
     file = io.BytesIO()
     pq.write_table(pa.table({"time_s": [0.0, 0.1], "head": [0.9, 0.9], "wrist": [0.5, 0.8]}), file)

@@ -87,6 +87,17 @@ def test_what_cannot_be_said_is_refused_by_field(lab, trial, path, body, field):
 
 
 @pytest.mark.parametrize("path", ["notes", "flags"])
+def test_a_moment_after_the_trials_end_is_refused_with_its_length(lab, trial, path):
+    client, body = lab.client("operator"), {"text": "x", "label": "check", "time_s": trial.duration_s + 1.01}
+    answer = send(client, "post", f"/api/trials/{trial.pk}/{path}/", body)
+    assert answer.status_code == 400 and f"took {trial.duration_s:.2f} s" in answer.json()["time_s"][0]
+    made = send(client, "post", f"/api/trials/{trial.pk}/{path}/", body | {"time_s": trial.duration_s}).json()
+    changed = send(client, "patch", f"/api/{path}/{made['id']}/", {"time_s": body["time_s"]})
+    assert changed.status_code == 400 and "time_s" in changed.json()
+    assert send(client, "patch", f"/api/{path}/{made['id']}/", {"text": "y"}).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["notes", "flags"])
 def test_a_researcher_cannot_tell_operators_what_a_code_hides(lab, trial, path):
     body = {"text": NAMED, "label": "check"}
     answer = send(lab.client("researcher"), "post", f"/api/trials/{trial.pk}/{path}/", body)
