@@ -11,11 +11,13 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from generation.arrays import Array
-from generation.world.cameras import BoardView, find_corners
+from generation.world.bundle import BoardView
+from generation.world.corners import find_corners
 from generation.world.identification import JointRecording
 from robots.cell.description import ARM_DOF, CONTROL_DT, CameraDescription, CellDescription
 from robots.cell.initial import InitialState
 from robots.cell.kinematics import ArmKinematics
+from robots.cell.lens import project
 from robots.cell.world import CameraParameters, camera_pose, intrinsics
 from robots.drivers.protocols import CellDrivers
 from robots.perception.sighting import NothingSeenError, ObjectSighting, see_object
@@ -25,8 +27,9 @@ BOARD_DISTANCE = 0.30  # m from a wrist camera to the board
 FINGERS_AWAY = np.tile([-1.0, 0.0, -0.6, -0.4], 5)  # bent back, out of the wrist camera's sight [rad]
 FINGERS_AWAY[:4] = [-1.1, 0.6, -0.9, -0.9]
 SHIFT, TURN = 0.06, 0.35  # how far views differ from each other [m], [rad]
+FISHEYE_SHIFT = 0.15  # sideways and up: a fisheye's bend shows towards the rim of its image [m]
 TRIES = 800  # poses tried for one camera
-IMAGES_PER_VIEW = 3  # images taken at most for each view wanted
+IMAGES_PER_VIEW = 4  # images taken at most for each view wanted
 
 
 class Hands(Protocol):
@@ -141,9 +144,11 @@ class Collector:
         """Arm postures (7,) from which the described camera would see the whole board well."""
         home = np.array(self.cell.q_home)
         position, R = self._right.fk(home)
+        shift = SHIFT if camera.distortion is None else FISHEYE_SHIFT
+        lowest = [-shift, -shift, -SHIFT]  # the belt is below
         for _ in range(TRIES):
             turn = Rotation.from_rotvec(rng.uniform(-TURN, TURN, 3)).as_matrix()
-            wanted = position + rng.uniform(-SHIFT, SHIFT, 3)
+            wanted = position + rng.uniform(lowest, shift)
             q = self._right.solve(wanted, turn @ R, home, iterations=60)
             if np.linalg.norm(self._right.fk(q)[0] - wanted) < 0.02 and self._sees(camera, q, T, corners):
                 yield q
@@ -151,12 +156,12 @@ class Collector:
     def _sees(self, camera: CameraDescription, q: Array, T: Array, corners: Array) -> bool:
         T_world_board = T if camera.parent == "right_wrist" else self._right.wrist(q) @ T
         T_world_camera = self.parent(camera, q) @ camera_pose(camera, CameraParameters())
-        p = (np.linalg.inv(T_world_camera) @ T_world_board @ np.c_[corners, np.ones(len(corners))].T)[:3]
-        if p[2].min() < 0.05:
+        p = (np.c_[corners, np.ones(len(corners))] @ (np.linalg.inv(T_world_camera) @ T_world_board).T)[:, :3]
+        if p[:, 2].min() < 0.05:
             return False
         K = intrinsics(camera, CameraParameters(), camera.width, camera.height)
-        u = (K @ p)[:2] / p[2]
-        size = np.array([[camera.width], [camera.height]])
+        u = project(p, K[0, 0], K[:2, 2], camera.distortion)
+        size = np.array([camera.width, camera.height])
         return bool((u > 0.1 * size).all() and (u < 0.9 * size).all())
 
     def _move(self, q: Array) -> None:

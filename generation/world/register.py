@@ -1,7 +1,7 @@
 """Measure a cell into a grounded world: `OUT/world.json` with `OUT/residuals.json`.
 
 A first, simple registration. Everything comes through the drivers and a person's hands; the truth of a bench cell stays
-out of reach. Measured: focal length and pose of head and wrist cameras; belt and bins; gains and delay of arm and hand.
+out of reach. Measured: lens and pose of head and wrist cameras; belt and bins; gains and delay of arm and hand.
 Shared with the ungrounded world, as not measured here: masses and sizes (CAD), contact parameters, light, image blur.
 """
 
@@ -13,7 +13,8 @@ import numpy as np
 
 from generation.arrays import Array
 from generation.config import RegisterConfig
-from generation.world.cameras import CalibrationError, CameraFit, calibrate
+from generation.world.bundle import CalibrationError
+from generation.world.cameras import CameraFit, CameraStart, calibrate
 from generation.world.collect import Collector
 from generation.world.excitation import excitation
 from generation.world.identification import DynamicsFit, identify_dynamics
@@ -34,6 +35,7 @@ from robots.perception.points import world_points
 from robots.perception.sighting import NothingSeenError
 from robots.progress import Progress
 
+_OTHER = {"pinhole": "fisheye", "fisheye": "pinhole"}
 EXTERNAL = CameraParameters()  # the RGB-D camera was registered to the bases when the cell was built
 
 
@@ -92,13 +94,14 @@ def _camera(
     home = np.array(collector.cell.q_home)
     # the wrist camera's pose is sought in its parent, which moves; the others' in the world, where their parents stand
     T_world_parent = np.eye(4) if camera.parent == "right_wrist" else collector.parent(camera, home)
-    start = T_world_parent @ camera_pose(camera, CameraParameters())
+    C = T_world_parent @ camera_pose(camera, CameraParameters())
+    start = CameraStart((camera.width, camera.height), camera.focal_px, C, camera.distortion)
     try:
-        fit = calibrate(views, corner_points(), (camera.width, camera.height), camera.focal_px, start, images)
+        fit = calibrate(views, corner_points(), start, images)
     except CalibrationError as error:
         raise CalibrationError(f"camera {camera.name}: {error}") from error
     pose: Array = np.linalg.inv(T_world_parent) @ fit.T_parent_camera
-    return fit, camera_parameters(camera, pose, fit.focal_px)
+    return fit, camera_parameters(camera, pose, fit.focal_px, fit.distortion)
 
 
 def _layout(collector: Collector) -> LayoutFit:
@@ -114,10 +117,13 @@ def _residuals(cameras: dict[str, CameraFit], layout: LayoutFit, dynamics: Dynam
     return {
         "cameras": {
             name: {
+                "lens": fit.lens,
                 "focal_px": fit.focal_px,
+                "distortion": None if fit.distortion is None else fit.distortion.tolist(),
                 "reprojection_px": fit.rms_px,
                 "leave_one_out_px": fit.leave_one_out_px,
                 "as_described_px": fit.nominal_px,
+                f"as_{_OTHER[fit.lens]}_px": fit.other_lens_px,
                 "boards_found": fit.found,
                 "images": fit.images,
             }

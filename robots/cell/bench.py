@@ -37,11 +37,15 @@ RIZON_4S = (
              (0.0032, 0.0032, 0.0018), 190, 10, (0, 0, 0.10, 0.04)),
 )  # fmt: skip
 
+# The wrist lens's own distortion is not published: k1..k4 of an everyday equidistant lens stand for its data sheet.
+WRIST_DISTORTION = (-0.02, 0.005, -0.003, 0.0005)
+
 CAMERAS = (
     CameraDescription("head", "world", (0.05, 0.12, 1.10), (0.66, -0.20, 0.05), 808.6, 720, 720),
-    CameraDescription("right_wrist", "right_wrist", (0.006, 0.075, 0.035), (0.02, 0.012, -0.14), 229.0, 320, 320),
+    CameraDescription("right_wrist", "right_wrist", (0.006, 0.075, 0.035), (0.02, 0.012, -0.14), 229.0, 320, 320,
+                      distortion=WRIST_DISTORTION),
     CameraDescription("left_wrist", "left_wrist", (0.006, 0.075, 0.035), (0.006, 0.075, -1.0), 229.0, 320, 320,
-                      up=(0.0, 1.0, 0.0)),
+                      up=(0.0, 1.0, 0.0), distortion=WRIST_DISTORTION),
     CameraDescription("external", "world", (1.35, -0.10, 0.80), (0.70, -0.12, 0.08), 600.0, 640, 480,
                       has_depth=True, is_policy_view=False),
 )  # fmt: skip

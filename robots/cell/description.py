@@ -10,6 +10,8 @@ from typing import Literal, Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from robots.cell.lens import Distortion
+
 Vec3 = tuple[float, float, float]
 Quat = tuple[float, float, float, float]
 Side = Literal["left", "right"]
@@ -82,12 +84,13 @@ class HandDescription:
 
 @dataclass(frozen=True)
 class CameraDescription:
-    """A pinhole camera as designed (CAD mount, ideal lens).
+    """A camera as designed (CAD mount, the data sheet's lens).
 
     Attributes:
         parent: `world`, `right_wrist` or `left_wrist`: the frame of `eye` and `look_at` [m].
         focal_px: focal length in pixels of the native image, `width` x `height`. up: image up direction in the parent.
         has_depth: an RGB-D camera. is_policy_view: one of the images a policy sees.
+        distortion: k1..k4 of a fisheye, see `robots.cell.lens`; None for a pinhole.
     """
 
     name: str
@@ -101,8 +104,11 @@ class CameraDescription:
     has_depth: bool = False
     is_policy_view: bool = True
     fps: float = 25.0
+    distortion: Distortion | None = None
 
     def __post_init__(self) -> None:
+        if self.distortion is not None and self.has_depth:
+            raise ValueError(f"camera {self.name}: a fisheye has no depth; describe an RGB-D camera as a pinhole")
         if self.focal_px <= 0 or self.width <= 0 or self.height <= 0:
             raise ValueError(f"camera {self.name}: focal length and image size must be positive")
 

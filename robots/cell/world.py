@@ -15,10 +15,13 @@ import numpy.typing as npt
 from scipy.spatial.transform import Rotation
 
 from robots.cell.description import ARM_DOF, CameraDescription, CellDescription, Vec3
+from robots.cell.lens import Distortion, tangents
 
 ZERO: Vec3 = (0.0, 0.0, 0.0)
 ONES = (1.0,) * ARM_DOF
+NO_OFFSET: Distortion = (0.0, 0.0, 0.0, 0.0)
 MAX_DELAY = 0.1
+WIDEST = math.radians(150.0)  # a pinhole wider than this spends its pixels on the rim
 
 
 def vec3(values: npt.ArrayLike) -> Vec3:
@@ -44,15 +47,19 @@ class CameraParameters:
         offset: shift of the eye in the parent frame [m].
         rotvec: rotation of the camera about its eye, a rotation vector in the parent frame [rad].
         blur_sigma_px: Gaussian blur in pixels of the native image.
+        distortion_offset: true k1..k4 of a fisheye minus the described ones.
     """
 
     focal_scale: float = 1.0
     offset: Vec3 = ZERO
     rotvec: Vec3 = ZERO
     blur_sigma_px: float = 0.0
+    distortion_offset: Distortion = NO_OFFSET
 
     def __post_init__(self) -> None:
         _check_finite("camera", self.__dict__)
+        if len(self.distortion_offset) != 4:
+            raise ValueError(f"camera: distortion_offset must be 4 numbers, not {self.distortion_offset}")
         if not self.focal_scale > 0 or self.blur_sigma_px < 0:
             raise ValueError(f"camera: focal_scale must be > 0 and blur_sigma_px >= 0, not {self}")
 
@@ -206,29 +213,55 @@ def camera_pose(camera: CameraDescription, params: CameraParameters) -> npt.NDAr
 
 
 def camera_parameters(
-    camera: CameraDescription, T_parent_camera: npt.NDArray[np.float64], focal_px: float, blur_sigma_px: float = 0.0
+    camera: CameraDescription,
+    T_parent_camera: npt.NDArray[np.float64],
+    focal_px: float,
+    k: npt.ArrayLike | None = None,
 ) -> CameraParameters:
-    """Parameters that give a measured pose and native focal length: the inverse of `camera_pose`."""
+    """Parameters that give a measured pose, native focal length and distortion k (4,): the inverse of `camera_pose`.
+
+    Without k the lens is as described.
+    """
     R = T_parent_camera[:3, :3] @ look_rotation(camera.eye, camera.look_at, camera.up).T
     rotvec = Rotation.from_matrix(R).as_rotvec()
     offset = T_parent_camera[:3, 3] - np.asarray(camera.eye)
+    bend = NO_OFFSET if k is None else np.subtract(k, camera.distortion or NO_OFFSET).tolist()
     return CameraParameters(
         focal_scale=float(focal_px / camera.focal_px),
         offset=vec3(offset),
         rotvec=vec3(rotvec),
-        blur_sigma_px=float(blur_sigma_px),
+        distortion_offset=tuple(bend),
     )
 
 
 def intrinsics(camera: CameraDescription, params: CameraParameters, width: int, height: int) -> npt.NDArray[np.float64]:
-    """Camera matrix of an image `width` x `height` rendered from the camera, (3, 3) [px].
+    """Camera matrix of an image `width` x `height` of the camera, (3, 3) [px]; a fisheye bends its rays besides.
 
-    The vertical field of view is kept, so the focal length scales with the height.
+    What is seen from top to bottom is kept, so the focal length scales with the height.
     """
     f = camera.focal_px * params.focal_scale * height / camera.height
     return np.array([[f, 0.0, width / 2], [0.0, f, height / 2], [0.0, 0.0, 1.0]])
 
 
+def distortion(camera: CameraDescription, params: CameraParameters) -> Distortion | None:
+    """k1..k4 of a fisheye, None for a pinhole; raises ValueError where a pinhole is given an offset of them."""
+    if camera.distortion is not None:
+        k1, k2, k3, k4 = (k + d for k, d in zip(camera.distortion, params.distortion_offset, strict=True))
+        return k1, k2, k3, k4
+    if params.distortion_offset != NO_OFFSET:
+        raise ValueError(f"camera {camera.name} is a pinhole: its distortion_offset must be zeros")
+    return None
+
+
 def vertical_fov(camera: CameraDescription, params: CameraParameters) -> float:
-    """Vertical field of view [rad]."""
-    return 2.0 * math.atan(camera.height / (2.0 * camera.focal_px * params.focal_scale))
+    """Vertical field of view [rad] of the pinhole image that is drawn for the camera.
+
+    A fisheye's is sampled from it, so it reaches to the fisheye's corners, up to 150 degrees.
+    """
+    K = intrinsics(camera, params, camera.width, camera.height)
+    corner = np.array([float(camera.width), float(camera.height)])
+    k = distortion(camera, params)
+    fov = 2.0 * math.atan(tangents(corner, K[0, 0], K[:2, 2], k)[1])
+    if k is None:
+        return fov
+    return WIDEST if math.isnan(fov) else min(fov, WIDEST)

@@ -88,7 +88,10 @@ def _step(batch: Batch, ctrl: np.ndarray) -> None:
 
 
 def _rendering(worker: Worker, trajectories: list[Trajectory]) -> tuple[float, dict[str, Any]]:
-    """Frames per second of the rendering stage with its watchdog, and of mujoco.Renderer alone on the same states."""
+    """Frames per second of the rendering stage with its watchdog, and of mujoco.Renderer alone on the same states.
+
+    Both give one image of SIZE a view; ours draws a fisheye's larger and samples it, the bare one leaves it a pinhole.
+    """
     plain = mujoco.Renderer(worker.scene.model, SIZE, SIZE)
     for flag in (mujoco.mjtRndFlag.mjRND_SHADOW, mujoco.mjtRndFlag.mjRND_REFLECTION, mujoco.mjtRndFlag.mjRND_SKYBOX):
         plain.scene.flags[flag] = 0

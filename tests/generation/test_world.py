@@ -1,6 +1,7 @@
 """Registration: each part on synthetic data with known answers, and all of it against a bench cell's hidden truth."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,18 +9,22 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from generation.__main__ import main
-from generation.world.cameras import BoardView, CalibrationError, calibrate, find_corners
+from generation.world.bundle import BoardView, Bundle, CalibrationError
+from generation.world.cameras import CameraStart, calibrate
+from generation.world.corners import find_corners
 from generation.world.excitation import excitation
 from generation.world.identification import JointRecording, ResponseSimulation, identify_dynamics
 from generation.world.layout import bin_offset, marks, register_layout
-from robots.cell.bench import BENCH_CELL
+from robots.cell.bench import BENCH_CELL, WRIST_DISTORTION
 from robots.cell.description import BinDescription
-from robots.cell.world import DynamicsParameters, WorldParameters
+from robots.cell.lens import Distortion, project, tangents
+from robots.cell.world import DynamicsParameters, WorldParameters, camera_pose, distortion, intrinsics
 from robots.drivers.bench import BenchCell
 from robots.drivers.bench.board import CORNERS, corner_points
 from robots.perception.sighting import NothingSeenError, ObjectSighting
 
 SIZE, FOCAL = (320, 320), 252.0
+LENS: Distortion = (-0.008, 0.002, -0.002, 0.0005)
 
 
 def _pose(rotvec: tuple[float, float, float], position: tuple[float, float, float]) -> np.ndarray:
@@ -29,33 +34,81 @@ def _pose(rotvec: tuple[float, float, float], position: tuple[float, float, floa
 
 
 C_TRUE = _pose((0.05, -0.02, 0.1), (0.01, 0.02, 0.0))
+SPREAD = 0.1
 B_TRUE = _pose((np.pi, 0.0, 0.0), (0.0, 0.0, 0.35))
 
 
-def _views(count: int, noise: float = 0.1) -> list[BoardView]:
+def _views(count: int, k: Distortion | None = None, noise: float = 0.1) -> list[BoardView]:
     rng = np.random.default_rng(0)
     views = []
     for _ in range(count):
-        A = _pose(tuple(rng.uniform(-0.3, 0.3, 3)), tuple(rng.uniform(-0.04, 0.04, 3)))
-        p = (np.linalg.inv(C_TRUE) @ A @ B_TRUE @ np.c_[corner_points(), np.ones(54)].T)[:3]
-        u = np.array(SIZE)[:, None] / 2 + FOCAL * p[:2] / p[2]
-        views.append(BoardView(u.T + rng.normal(0, noise, (54, 2)), A))
+        A = _pose(tuple(rng.uniform(-0.3, 0.3, 3)), tuple(rng.uniform(-SPREAD, SPREAD, 3)))
+        p = (np.linalg.inv(C_TRUE) @ A @ B_TRUE @ np.c_[corner_points(), np.ones(54)].T).T[:, :3]
+        u = project(p, FOCAL, np.array(SIZE) / 2, k)
+        views.append(BoardView(u + rng.normal(0, noise, (54, 2)), A))
     return views
 
 
 def test_a_camera_is_found_from_a_wrong_description() -> None:
     described = _pose((0.07, 0.0, 0.08), (0.014, 0.018, 0.002))
-    fit = calibrate(_views(14), corner_points(), SIZE, 229.0, described, images=15)
+    fit = calibrate(_views(14), corner_points(), CameraStart(SIZE, 229.0, described), images=15)
     assert fit.focal_px == pytest.approx(FOCAL, rel=0.003)
     np.testing.assert_allclose(fit.T_parent_camera, C_TRUE, atol=1e-3)
     assert fit.rms_px < 0.2 < fit.nominal_px
     assert fit.leave_one_out_px < 0.25
-    assert (fit.found, fit.images) == (14, 15)
+    assert (fit.found, fit.images, fit.lens, fit.distortion) == (14, 15, "pinhole", None)
+
+
+def test_a_fisheye_is_found_from_a_wrong_description() -> None:
+    """Within the circle that touches the image's sides its rays are the true ones to a third of a pixel."""
+    described = CameraStart(SIZE, 229.0, _pose((0.07, 0.0, 0.08), (0.014, 0.018, 0.002)), WRIST_DISTORTION)
+    fit = calibrate(_views(14, LENS), corner_points(), described, images=14)
+    center = np.array(SIZE) / 2
+    angle = np.linspace(0, 2 * np.pi, 24)
+    pixels = center + np.linspace(20, 155, 8)[:, None, None] * np.stack([np.cos(angle), np.sin(angle)], axis=-1)
+    rays = np.insert(tangents(pixels, FOCAL, center, LENS), 2, 1.0, axis=-1)
+    T = np.linalg.inv(fit.T_parent_camera) @ C_TRUE
+    seen = project(0.35 * rays @ T[:3, :3].T + T[:3, 3], fit.focal_px, center, fit.distortion)
+    assert np.linalg.norm(seen - pixels, axis=-1).max() < 0.35
+    assert fit.lens == "fisheye"
+    assert fit.rms_px < 0.2 < 5 * fit.rms_px < fit.other_lens_px
+    assert fit.leave_one_out_px < 0.25
+
+
+@pytest.mark.parametrize(
+    ("true", "described", "message"),
+    [(LENS, None, "as a pinhole, but a fisheye fits"), (None, WRIST_DISTORTION, "as a fisheye, but a pinhole fits")],
+)
+def test_the_wrong_kind_of_lens_is_refused(true: Distortion | None, described: Distortion | None, message: str) -> None:
+    with pytest.raises(CalibrationError, match=rf"described {message} it: [\d.]+ px as a pinhole"):
+        calibrate(_views(14, true), corner_points(), CameraStart(SIZE, 240.0, C_TRUE, described), images=14)
+
+
+def test_corners_where_the_described_lens_sees_nothing_are_refused() -> None:
+    described = CameraStart(SIZE, 40.0, C_TRUE, WRIST_DISTORTION)
+    with pytest.raises(CalibrationError, match="sees nothing where the first image shows corners"):
+        calibrate(_views(4, LENS), corner_points(), described, images=4)
+
+
+@pytest.mark.parametrize("k", [np.zeros(4), np.array(WRIST_DISTORTION)])
+def test_a_distortion_that_was_not_found_is_refused(k: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Bundle, "solve", lambda self, start: replace(start, k=None if start.k is None else k))
+    exact = CameraStart(SIZE, FOCAL, C_TRUE, WRIST_DISTORTION)
+    with pytest.raises(CalibrationError, match="distortion stayed at"):
+        calibrate(_views(4, WRIST_DISTORTION), corner_points(), exact, images=4)
 
 
 def test_under_three_views_are_refused() -> None:
     with pytest.raises(CalibrationError, match="found in 2 of 9 images"):
-        calibrate(_views(2), corner_points(), SIZE, 229.0, C_TRUE, images=9)
+        calibrate(_views(2), corner_points(), CameraStart(SIZE, 229.0, C_TRUE), images=9)
+
+
+def _drawn_board() -> np.ndarray:
+    """10 x 7 squares of 20 px in a margin of 40; corner (i, j) is at x = 60 + 20 i, y = 160 - 20 j."""
+    square, columns, rows = 20, CORNERS[0] + 1, CORNERS[1] + 1
+    c, r = np.meshgrid(np.arange(columns), np.arange(rows)[::-1])
+    board = np.kron(np.where((c + r) % 2 == 0, 10, 245), np.ones((square, square))).astype(np.uint8)
+    return np.pad(board, 40, constant_values=245)
 
 
 def test_an_image_without_a_board_gives_no_corners() -> None:
@@ -64,17 +117,21 @@ def test_an_image_without_a_board_gives_no_corners() -> None:
 
 @pytest.mark.parametrize("turns", [0, 2])
 def test_corners_keep_the_boards_own_order_however_it_is_turned(turns: int) -> None:
-    """A drawn board: 10 x 7 squares of 20 px; corner (i, j) is at x = 20 (i + 1), and y counts upwards."""
-    square, columns, rows = 20, CORNERS[0] + 1, CORNERS[1] + 1
-    c, r = np.meshgrid(np.arange(columns), np.arange(rows)[::-1])
-    board = np.kron(np.where((c + r) % 2 == 0, 10, 245), np.ones((square, square))).astype(np.uint8)
-    image = np.pad(board, 40, constant_values=245)
+    image = _drawn_board()
     corners = find_corners(np.repeat(np.rot90(image, turns)[..., None], 3, axis=2).copy(), CORNERS)
     assert corners is not None
-    first = np.array([40 + square, 40 + (rows - 1) * square], float)
+    first = np.array([60.0, 160.0])
     if turns == 2:
         first = np.array(image.shape[::-1]) - first
     np.testing.assert_allclose(corners[0], first, atol=0.6)
+
+
+def test_a_hand_before_the_boards_edge_does_not_turn_it() -> None:
+    image = _drawn_board()
+    image[:58, 200:] = 20  # hides the outer squares above the last corner, and none of the corners
+    corners = find_corners(np.repeat(image[..., None], 3, axis=2), CORNERS)
+    assert corners is not None
+    np.testing.assert_allclose(corners[0], [60, 160], atol=0.6)
 
 
 def test_gains_and_delay_are_found_again() -> None:
@@ -124,6 +181,19 @@ def test_unseen_objects_and_bins_are_reported() -> None:
         register_layout(BENCH_CELL, placed, seen, np.zeros((4, 4, 3)))
 
 
+def _lens_error_px(name: str, world: WorldParameters, truth: WorldParameters) -> float:
+    """RMS [px] between where two worlds show points at arm's length, within the circle touching the image's sides."""
+    camera = BENCH_CELL.camera(name)
+    ours, true = world.visual.camera(name), truth.visual.camera(name)
+    K, K_true = (intrinsics(camera, params, camera.width, camera.height) for params in (ours, true))
+    at = np.stack(np.meshgrid(*2 * [np.linspace(5, camera.width - 5, 20)]), axis=-1).reshape(-1, 2)
+    at = at[np.linalg.norm(at - K_true[:2, 2], axis=1) < camera.width / 2]
+    rays = np.insert(tangents(at, K_true[0, 0], K_true[:2, 2], distortion(camera, true)), 2, 1.0, axis=-1)
+    T = np.linalg.inv(camera_pose(camera, ours)) @ camera_pose(camera, true)
+    seen = project(0.4 * rays @ T[:3, :3].T + T[:3, 3], K[0, 0], K[:2, 2], distortion(camera, ours))
+    return float(np.sqrt(((seen - at) ** 2).sum(1).mean()))
+
+
 @pytest.mark.slow
 def test_a_bench_cell_is_measured_to_its_hidden_truth(tmp_path: Path) -> None:
     config = tmp_path / "c.json"
@@ -144,6 +214,8 @@ def test_a_bench_cell_is_measured_to_its_hidden_truth(tmp_path: Path) -> None:
         assert found.focal_scale == pytest.approx(true.focal_scale, rel=0.015)
         np.testing.assert_allclose(found.offset, true.offset, atol=0.005)
         np.testing.assert_allclose(found.rotvec, true.rotvec, atol=0.008)
+    for name in ("right_wrist", "left_wrist"):
+        assert _lens_error_px(name, world, truth) < 0.5
     residuals = json.loads((tmp_path / "out" / "residuals.json").read_text())
     assert residuals["dynamics"]["held_out_tcp_rms_mm"] < 1.65
     assert all(camera["leave_one_out_px"] < 0.85 for camera in residuals["cameras"].values())

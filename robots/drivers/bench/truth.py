@@ -3,6 +3,8 @@
 Only the bench process and its tests import this module; calibration and generation must measure instead.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from robots.cell.description import CellDescription
@@ -20,13 +22,15 @@ BIN_SPREAD = 0.006
 WRIST_FOCAL_RATIO = 252.0 / 229.0
 HEAD_ERROR = (0.0301, np.radians(1.7))
 WRIST_ERROR = (0.004, np.radians(1.2))
+WRIST_DISTORTION_SPREAD = np.array([0.015, 0.005, 0.002, 0.0005])
 EXTERNAL_ERROR = (0.0005, np.radians(0.03))  # registered to the base when the cell was built
 
 
 def draw_true_world(cell: CellDescription, seed: int) -> WorldParameters:
     """True parameters of the bench with this seed; every seed is off by a like amount, in other directions."""
     rng = np.random.default_rng([seed, 0x67726F756E64])
-    return WorldParameters(_visual(rng), _layout(rng), _dynamics(rng), cell.name)
+    lenses = np.random.default_rng([seed, 0x6C656E73])
+    return WorldParameters(_visual(rng, lenses), _layout(rng), _dynamics(rng), cell.name)
 
 
 def _layout(rng: np.random.Generator) -> LayoutParameters:
@@ -50,17 +54,21 @@ def _dynamics(rng: np.random.Generator) -> DynamicsParameters:
     )
 
 
-def _visual(rng: np.random.Generator) -> VisualParameters:
+def _visual(rng: np.random.Generator, lenses: np.random.Generator) -> VisualParameters:
     def camera(error: tuple[float, float], focal: float, blur: float) -> CameraParameters:
         shift, turn = error
         return CameraParameters(focal, vec3(shift * _direction(rng)), vec3(turn * _direction(rng)), blur)
+
+    def wrist_camera(focal: float) -> CameraParameters:
+        k1, k2, k3, k4 = (lenses.uniform(-1, 1, 4) * WRIST_DISTORTION_SPREAD).tolist()
+        return replace(camera(WRIST_ERROR, focal, rng.uniform(0.6, 1.0)), distortion_offset=(k1, k2, k3, k4))
 
     wrist = [WRIST_FOCAL_RATIO * rng.uniform(0.995, 1.005) for _ in range(2)]
     return VisualParameters(
         cameras={
             "head": camera(HEAD_ERROR, 1.0, rng.uniform(0.5, 0.9)),
-            "right_wrist": camera(WRIST_ERROR, wrist[0], rng.uniform(0.6, 1.0)),
-            "left_wrist": camera(WRIST_ERROR, wrist[1], rng.uniform(0.6, 1.0)),
+            "right_wrist": wrist_camera(wrist[0]),
+            "left_wrist": wrist_camera(wrist[1]),
             "external": camera(EXTERNAL_ERROR, 1.0, 0.0),
         },
         light_color=vec3(np.array([1.0, 0.95, 0.88]) * rng.uniform(0.97, 1.03, 3)),

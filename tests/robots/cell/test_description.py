@@ -45,6 +45,15 @@ def test_a_camera_without_focal_length_is_refused():
         CameraDescription("c", "world", (0, 0, 1), (0, 1, 0), 0.0, 10, 10)
 
 
+def test_a_fisheye_with_depth_is_refused():
+    with pytest.raises(ValueError, match="camera c: a fisheye has no depth"):
+        CameraDescription("c", "world", (0, 0, 1), (0, 1, 0), 9.0, 10, 10, has_depth=True, distortion=(0.1, 0, 0, 0))
+
+
+def test_the_wrist_cameras_are_fisheyes_and_the_others_are_not():
+    assert {c.name for c in BENCH_CELL.cameras if c.distortion} == {"right_wrist", "left_wrist"}
+
+
 def test_inertia_of_a_ball_is_that_of_a_solid_sphere():
     ball = BENCH_CELL.object("ball")
     assert ball.inertia_per_mass == pytest.approx((0.4 * 0.0225**2,) * 3)

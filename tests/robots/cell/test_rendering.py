@@ -25,7 +25,7 @@ def scene() -> Scene:
 
 @pytest.fixture(scope="module")
 def renderer(scene):
-    with CellRenderer(scene.model, 128) as renderer:
+    with CellRenderer(scene.model, 128, BENCH_CELL, nominal_world(BENCH_CELL)) as renderer:
         yield renderer
 
 
@@ -58,9 +58,10 @@ def test_a_longer_focal_length_enlarges_the_object():
     seen = []
     for scale in (1.0, 1.1):
         visual = VisualParameters({"external": CameraParameters(focal_scale=scale)})
-        scene = Scene(BENCH_CELL, nominal_world(BENCH_CELL).with_part(visual), ("box",))
+        world = nominal_world(BENCH_CELL).with_part(visual)
+        scene = Scene(BENCH_CELL, world, ("box",))
         scene.reset(InitialState("box", (0.0, 0.2, 0.03), belt_speed=0.0))
-        with CellRenderer(scene.model, (240, 320)) as renderer:
+        with CellRenderer(scene.model, (240, 320), BENCH_CELL, world) as renderer:
             image = renderer.render(scene.data, "external").astype(int)
         seen.append(is_red(image).sum())
     assert seen[1] / seen[0] == pytest.approx(1.21, rel=0.12)

@@ -199,6 +199,7 @@ def test_two_seeds_are_two_cells_and_neither_is_the_nominal_one():
         assert 15 < y < 20
         assert 11 < z < 16
         assert world.visual.camera("right_wrist").focal_scale == pytest.approx(252 / 229, rel=0.01)
+        assert 0.001 < np.abs(world.visual.camera("right_wrist").distortion_offset).max() < 0.015
         assert np.linalg.norm(world.visual.camera("head").offset) == pytest.approx(0.0301, abs=1e-6)
         assert np.degrees(np.linalg.norm(world.visual.camera("head").rotvec)) == pytest.approx(1.7, abs=1e-6)
         assert WorldParameters.from_json(world.to_json()) == world

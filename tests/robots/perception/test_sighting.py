@@ -1,6 +1,7 @@
 """Belt and objects from depth: on made-up points, and on the bench against its truth."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -33,6 +34,9 @@ def test_points_project_back_onto_their_pixels():
 def test_a_wrist_camera_has_no_fixed_place_in_the_world():
     with pytest.raises(ValueError, match="standing camera"):
         world_points(np.ones((4, 4), np.float32), BENCH_CELL.camera("right_wrist"), CameraParameters())
+    standing = replace(BENCH_CELL.camera("right_wrist"), parent="world")
+    with pytest.raises(ValueError, match="is a fisheye"):
+        world_points(np.ones((4, 4), np.float32), standing, CameraParameters())
 
 
 def test_a_sphere_is_found_from_its_visible_cap():
