@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from django.utils import timezone
-from playwright.async_api import Page, async_playwright, expect
+from playwright.async_api import Locator, Page, async_playwright, expect
 
 from labapp import storage
 from labapp.accounts.models import User
@@ -24,6 +24,8 @@ from tests.labapp import builders
 from tests.robots.agent.conftest import FAKE_POLICY, ToyRig
 
 PASSWORD = "correct horse"
+LONGEST_WAY = 100  # tabs
+LETTERS = {"true": "s", "false": "f"}  # success, failure; other choices begin as their values do
 NAMED = "--host-resolver-rules=MAP testserver 127.0.0.1"  # an address that is no secure context, as in a lab's network
 
 
@@ -92,6 +94,25 @@ async def sign_in(page: Page, url: str, user: User) -> None:
     await page.fill("[name=password]", PASSWORD)
     await page.press("[name=password]", "Enter")
     await page.wait_for_url(lambda address: "/login/" not in address)
+
+
+async def by_keys(page: Page, **values: str) -> None:
+    """From the form's first choice on: the first letter chooses, Tab leads to the next one."""
+    for name, value in values.items():
+        choice = page.locator(f"#id_{name}")
+        await expect(choice).to_be_focused()
+        await page.keyboard.press(LETTERS.get(value, value[0]))
+        await expect(choice).to_have_value(value)
+        await page.keyboard.press("Tab")
+
+
+async def tab_to(page: Page, target: Locator) -> None:
+    """Presses Tab until the target has the focus."""
+    for _ in range(LONGEST_WAY):
+        if await target.evaluate("element => element === document.activeElement"):
+            return
+        await page.keyboard.press("Tab")
+    raise AssertionError(f"{target} is not reached by {LONGEST_WAY} tabs")
 
 
 @dataclass

@@ -9,7 +9,7 @@ from playwright.async_api import Page, expect
 
 from labapp.studies.models import Study, Trial, TrialRevision
 from tests.chromium import CHROMIUM
-from tests.integration.console_stage import Operator, tablet, toy_agent
+from tests.integration.console_stage import Operator, by_keys, tablet, toy_agent
 from tests.integration.web_server import ROOT
 
 pytestmark = [pytest.mark.browser, pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")]
@@ -87,15 +87,13 @@ async def test_twelve_trials_by_keyboard(web_port, cast, closed_connections, tmp
 
 
 async def corrected_with_its_reason(page: Page) -> None:
-    """Once the undo has run out, the console leads to the form, which is open and starts from no outcome."""
-    link = page.locator(".past-bar a")
-    await expect(link).to_have_text("Correct…")
-    await link.focus()
-    await page.keyboard.press("Enter")
+    """Once the undo has run out, a key leads to the form, which is open and starts from no outcome."""
+    await expect(page.locator("#correct-last")).to_be_visible()
+    await page.keyboard.press("c")
     await expect(page.locator("#id_is_success")).to_be_focused()
-    for field, value in {"is_success": "false", "furthest_stage": "lift", "failure_mode": "dropped"}.items():
-        await page.locator(f"#id_{field}").select_option(value)
-    await page.locator("#id_reason").focus()
+    await by_keys(page, is_success="false", furthest_stage="lift", failure_mode="dropped")
+    await expect(page.locator("#id_note")).to_be_focused()
+    await page.keyboard.press("Tab")
     await page.keyboard.type("it slipped out, seen on video")
     await page.keyboard.press("Enter")
     await expect(page.get_by_text("The outcome is corrected")).to_be_visible()

@@ -22,7 +22,7 @@ export class Keeper {
   constructor({ user, from, workerUrl }) {
     Object.assign(this, { user, workerUrl, key: STATE + workerUrl, isFromDevice: from === "device", isKept: null });
     for (const form of document.querySelectorAll('form[action$="/logout/"]')) form.addEventListener("submit", forget);
-    setInterval(() => this.isKept && this.keepPage(), AGAIN_MS);
+    setInterval(() => this.isKept !== null && this.keepPage(), AGAIN_MS);
   }
 
   // Not where the browser offers no worker, or has refused ours.

@@ -118,14 +118,14 @@ function act(action, event) {
 const focusNote = () => byId("note").focus();
 
 function keysOf(lab) {
-  const undo = { u: () => lab.undo() };
+  const past = { u: () => lab.undo(), c: () => byId("correct-last")?.click() };
   switch (lab.step) {
     case "checklist": return { " ": () => lab.tickNext() };
-    case "next": return { " ": () => lab.start(), ...undo };
+    case "next": return { " ": () => lab.start(), ...past };
     case "running": return { Backspace: () => lab.stopTrial(), i: () => lab.invalid(), w: () => lab.scoreNow() };
     case "score": return scoreKeys(lab);
     case "sending": return { u: () => lab.takeBack() };
-    case "done": return undo;
+    case "done": return past;
     default: return {};
   }
 }

@@ -149,7 +149,7 @@ function confirmLabel(draft, choices) {
 // It is there before anything was scored, so that nothing jumps under a finger.
 function pastBar(lab, studyUrl) {
   const { state, scored, waiting } = lab;
-  const isOpen = state.last && !waiting.length;
+  const isOpen = state.last && !waiting.length; // until nothing waits it can be neither undone nor corrected
   const trial = state.last ?? scored;
   if (!trial) return make("div", { className: "past-bar empty", textContent: "Nothing scored on this page yet." });
   const words = `Trial ${trial.slot?.position ?? ""}: ${trial.is_success ? "success" : labelOf(lab.choices.failure_modes, trial.failure_mode)}`;
@@ -157,7 +157,13 @@ function pastBar(lab, studyUrl) {
     make("span", { textContent: words }),
     isOpen
       ? make("span", { className: "row" }, make("span", { id: "undo-left" }), button("undo", "Undo", "U"))
-      : make("a", { className: "button quiet", href: `${studyUrl}trials/${trial.id}/#correct`, textContent: "Correct…" }));
+      : state.last ? null : correction(lab, `${studyUrl}trials/${trial.id}/#correct`));
+}
+
+// Not during a cut: the page that it leads to could not be loaded.
+function correction(lab, href) {
+  if (!lab.link.isUp) return make("span", { className: "faint small", textContent: "Correct it once the lab can be reached." });
+  return make("a", { className: "button quiet", id: "correct-last", href }, "Correct…", key("C"));
 }
 
 function messagePanel(title, text, ...children) {

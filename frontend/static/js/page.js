@@ -45,6 +45,11 @@ function unfold() {
   folded.querySelector("select, input:not([type=hidden]), textarea")?.focus();
 }
 
+// Two frames later: in the first one the browser itself goes to the target, and takes the focus from everything else.
+function unfoldSoon() {
+  requestAnimationFrame(() => requestAnimationFrame(unfold));
+}
+
 document.addEventListener("submit", (event) => {
   const form = event.target;
   if ("sent" in form.dataset) {
@@ -69,7 +74,8 @@ function showPlace() {
 }
 
 showPlace();
-unfold();
-addEventListener("hashchange", unfold);
+document.querySelector("details[open] [aria-invalid=true]")?.focus(); // a folded form that came back with errors
+addEventListener("load", unfoldSoon);
+addEventListener("hashchange", unfoldSoon);
 showTimes();
 setInterval(showTimes, 30_000);
