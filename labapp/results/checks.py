@@ -40,13 +40,26 @@ def find_cautions(trials: QuerySet[Trial]) -> tuple[str, ...]:
         cautions.groups_differ("sessions", group_counts(ended, F("session_id"))),
         cautions.copies_caution(copied_blocks(ended)),
     ]
-    return tuple(caution.message for caution in found if caution)
+    return (*(caution.message for caution in found if caution), *undated(ended))
+
+
+def undated(ended: QuerySet[Trial]) -> tuple[str, ...]:
+    """What is said where imported trials do not tell when they began."""
+    counts = ended.aggregate(all=Count("pk"), unknown=Count("pk", filter=Q(started_at=None)))
+    if not counts["unknown"]:
+        return ()
+    if counts["unknown"] == counts["all"]:
+        return ("No trial tells when it began: drift over time cannot be seen.",)
+    which = f"{counts['unknown']:,} of {counts['all']:,} trials"
+    return (f"{which} do not tell when they began: drift over time was looked for among the others.",)
 
 
 def trend_sums(ended: QuerySet[Trial]) -> list[cautions.TrendSums]:
-    """Per arm and condition: trials, rate, and moments of success with time."""
-    rows = ended.values_list(*STRATUM).annotate(
-        n=Count("pk"), rate=Avg(SUCCESS), covariance=CovarPop(SUCCESS, TIME), variance=Variance(TIME)
+    """Per arm and condition, of trials whose start is known: trials, rate, and moments of success with time."""
+    rows = (
+        ended.exclude(started_at=None)
+        .values_list(*STRATUM)
+        .annotate(n=Count("pk"), rate=Avg(SUCCESS), covariance=CovarPop(SUCCESS, TIME), variance=Variance(TIME))
     )
     return [cautions.TrendSums(*row[len(STRATUM) :]) for row in rows]
 

@@ -53,7 +53,7 @@ def trial_row(trial: Trial) -> list[Any]:
         trial.operator.get_username() if trial.operator else trial.operator_label,
         trial.duration_s,
         trial.latency_ms,
-        trial.started_at.isoformat(),
+        trial.started_at.isoformat() if trial.started_at else "",
         trial.confirmed_at.isoformat() if trial.confirmed_at else "",
         trial.study.is_simulated,
         trial.flag_words,

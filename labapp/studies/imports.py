@@ -109,8 +109,8 @@ def _create_conditions(study: Study, rows: Sequence[OutcomeRow]) -> dict[str, Co
 
 
 def _trial(study: Study, row: OutcomeRow, arm: PolicyArm, condition: Condition, now: datetime) -> Trial:
-    started_at = row.started_at or now
-    if timezone.is_naive(started_at):
+    started_at = row.started_at
+    if started_at is not None and timezone.is_naive(started_at):
         started_at = timezone.make_aware(started_at)  # in the lab's time zone
     return Trial(
         study=study,

@@ -28,9 +28,7 @@ def neighbours(trial: Trial, query: str) -> Neighbours:
     rows = filtered(trial, kept)
     if "sort" in QueryDict(kept):
         return among(list(rows.values_list("pk", flat=True)), trial, kept)
-    here = trial.started_at
-    before = rows.filter(Q(started_at__lt=here) | Q(pk__lt=trial.pk), started_at__lte=here)
-    after = rows.filter(Q(started_at__gt=here) | Q(pk__gt=trial.pk), started_at__gte=here)
+    before, after = rows.filter(_began_before(trial)), rows.filter(_began_after(trial))
     return Neighbours(
         previous=before.order_by("-started_at", "-pk").first(),
         next=after.order_by("started_at", "pk").first(),
@@ -38,6 +36,21 @@ def neighbours(trial: Trial, query: str) -> Neighbours:
         count=rows.count(),
         query=kept,
     )
+
+
+def _began_before(trial: Trial) -> Q:
+    """Trials of which nobody knows when they began stand last."""
+    here = trial.started_at
+    if here is None:
+        return Q(started_at__isnull=False) | Q(pk__lt=trial.pk)
+    return Q(started_at__lte=here) & (Q(started_at__lt=here) | Q(pk__lt=trial.pk))
+
+
+def _began_after(trial: Trial) -> Q:
+    here = trial.started_at
+    if here is None:
+        return Q(started_at__isnull=True, pk__gt=trial.pk)
+    return Q(started_at__isnull=True) | Q(started_at__gte=here) & (Q(started_at__gt=here) | Q(pk__gt=trial.pk))
 
 
 def among(keys: list[UUID], trial: Trial, query: str) -> Neighbours:

@@ -92,7 +92,9 @@ class Trial(models.Model):
     operator_label = models.CharField(max_length=80, blank=True, help_text="Operator of an imported trial.")
     episode_prefix = models.CharField(max_length=200, blank=True, help_text="Recorded rollout in the object store.")
     version = models.PositiveIntegerField(default=1, help_text="Raised by every change; a stale change is refused.")
-    started_at = models.DateTimeField()
+    started_at = models.DateTimeField(
+        null=True, blank=True, help_text="Empty for an imported trial that does not tell."
+    )
     ended_at = models.DateTimeField(null=True, blank=True)
     confirmed_at = models.DateTimeField(null=True, blank=True)
 
@@ -120,6 +122,9 @@ class Trial(models.Model):
             ),
             models.CheckConstraint(
                 condition=Q(duration_s__isnull=True) | Q(duration_s__gte=0), name="trial_duration_not_negative"
+            ),
+            models.CheckConstraint(
+                condition=Q(started_at__isnull=False) | Q(slot__isnull=True), name="trial_run_here_has_start"
             ),
         ]
 

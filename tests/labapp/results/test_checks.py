@@ -65,3 +65,14 @@ def test_a_block_entered_twice_is_told(empty: Study, arm: PolicyArm) -> None:
     add_trials(arm, nominal, 1, 1, block_label="8", duration_s=4.217)
     assert copied_blocks(selected_trials(empty, Filters())) == [["7", "9"]]
     assert "7 and 9" in cautions(empty)
+
+
+def test_drift_is_looked_for_among_trials_whose_start_is_known(empty: Study, arm: PolicyArm) -> None:
+    nominal = empty.conditions.first()
+    add_trials(arm, nominal, 15, 30, started_at=None)
+    assert cautions(empty) == "No trial tells when it began: drift over time cannot be seen."
+    known = trend_test(trend_sums(selected_trials(empty, Filters())))
+    assert known == (0.0, 1.0)
+    add_trials(arm, nominal, 20, 40)
+    assert "Success fell over the study" in cautions(empty)
+    assert "30 of 70 trials do not tell when they began" in cautions(empty)

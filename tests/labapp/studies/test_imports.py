@@ -1,9 +1,13 @@
+import csv
 from datetime import UTC, datetime
+from io import BytesIO
 
 import pytest
 from django.core.exceptions import ValidationError
 from django.db.models import Count, Q
+from pyarrow.parquet import read_table
 
+from labapp.studies.browser.neighbours import neighbours
 from labapp.studies.imports import study_import
 from labapp.studies.models import Study
 from labapp.studies.outcome_tables import ArmColumns, TableMapping, read_outcomes
@@ -35,3 +39,29 @@ def test_a_name_already_taken_imports_nothing():
     with pytest.raises(ValidationError, match="exists already"):
         study_import(name="elsewhere", rows=rows, actor=None, is_simulated=True, now=NOW)
     assert Study.objects.count() == 1
+
+
+def test_a_trial_without_a_start_is_imported_without_one_and_stands_last():
+    rows = read_outcomes("policy,ok,day\nA,1,\nB,0,2020-01-01T10:00:00+00:00\nA,0,\n", TableMapping(
+        outcomes=(ArmColumns("ok"),), arm="policy", started_at="day"))  # fmt: skip
+    study = study_import(name="Elsewhere", rows=rows, actor=None, is_simulated=True, now=NOW)
+    first, *rest = study.trials.order_by("started_at", "pk")
+    assert first.started_at == datetime(2020, 1, 1, 10, tzinfo=UTC)
+    assert [trial.started_at for trial in rest] == [None, None]
+    seen = [first]
+    while (after := neighbours(seen[-1], "").next) is not None:
+        assert neighbours(after, "").previous == seen[-1]
+        seen.append(after)
+    assert seen == [first, *rest]
+
+
+def test_a_start_that_is_unknown_is_said_on_pages_and_empty_in_exports(pi, client):
+    rows = read_outcomes(TEXT, MAPPING)
+    study = study_import(name="Elsewhere", rows=rows, actor=pi, is_simulated=True, now=NOW)
+    client.force_login(pi)
+    assert client.get(f"/studies/{study.slug}/trials/").content.decode().count("not given") == 6
+    assert "<dt>Started</dt><dd>not given</dd>" in client.get(study.trials.first().get_absolute_url()).content.decode()
+    text = b"".join(client.get(f"/studies/{study.slug}/trials.csv").streaming_content).decode()
+    assert {row["started_at"] for row in csv.DictReader(text.splitlines())} == {""}
+    parquet = b"".join(client.get(f"/results/{study.slug}/rows.parquet").streaming_content)
+    assert read_table(BytesIO(parquet)).column("started_at").null_count == 6
