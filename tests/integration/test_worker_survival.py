@@ -140,5 +140,27 @@ def test_redis_away_for_10_seconds_is_waited_for(make_run, own_service, start_wo
 
 
 @pytest.mark.slow
+def test_a_run_ends_while_redis_is_frozen_and_the_worker_takes_the_next_one_after(
+    make_run, own_service, start_worker, service_environ, eventually
+):
+    run, server = make_run(n=4, extra="held-2"), own_service(RedisServer)
+    environ = service_environ | server.addresses()
+    send_all(environ)
+    start_worker(**server.addresses(), REDIS_WAIT_SECONDS="1")
+    eventually((out_of(run) / "shard-001.txt").exists)
+    frozen = psutil.Process(server.facts["pid"])
+    frozen.suspend()
+    try:
+        go_on(run, 2)
+        eventually(lambda: status_of(run) == "succeeded")
+    finally:
+        frozen.resume()
+    next_run = make_run(n=1)
+    Run.objects.filter(pk=next_run.pk).update(enqueued_at=None)
+    send_all(environ)
+    eventually(lambda: status_of(next_run) == "succeeded")
+
+
+@pytest.mark.slow
 def test_the_object_store_away_for_10_seconds_is_waited_for(make_run, own_service, start_worker, settings, eventually):
     outage_of_store(10, make_run(n=6, extra=OUTAGE), own_service, start_worker, settings, eventually)
