@@ -25,4 +25,4 @@ def _line(values: Iterable[str], widths: Iterable[int]) -> str:
 def _cell(cell: Cell) -> str:
     if not cell.trials:
         return "no trials"
-    return f"{cell.successes}/{cell.trials} {100 * cell.rate:.0f} % [{100 * cell.low:.0f}, {100 * cell.high:.0f}]"
+    return f"{cell.successes}/{cell.trials} {100 * cell.rate:.0f}% [{100 * cell.low:.0f}, {100 * cell.high:.0f}]"

@@ -68,7 +68,7 @@ export function alignment(reference, live, rig) {
 
 export const toneOf = (score) => (score >= 0.9 ? "good" : score >= 0.7 ? "warn" : "bad");
 
-const side = (share, [less, more]) => (Math.abs(share) < 0.005 ? "" : `${Math.round(100 * Math.abs(share))} % too far ${share > 0 ? more : less}`);
+const side = (share, [less, more]) => (Math.abs(share) < 0.005 ? "" : `${Math.round(100 * Math.abs(share))}% too far ${share > 0 ? more : less}`);
 
 // Words for a shift in the picture, "" for none.
 export function shiftWords({ dx, dy }, size = SIZE) {

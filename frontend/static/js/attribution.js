@@ -7,7 +7,7 @@ const ROW_PX = 20;
 const PAD = { top: 2, bottom: 4 };
 const cssColor = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 const words = (name) => name.replaceAll("_", " ");
-const percent = (value) => (value === null || value === undefined ? "–" : `${Math.round(100 * value)} %`);
+const percent = (value) => (value === null || value === undefined ? "–" : `${Math.round(100 * value)}%`);
 
 class Strip {
   constructor({ name, kind, components, times_s: times, values }, stretch) {
@@ -54,7 +54,7 @@ class Strip {
 
   #drawAxis(context, height) {
     if (this.kind === "shares") {
-      this.#label(context, "100 %", PAD.top + 6);
+      this.#label(context, "100%", PAD.top + 6);
       this.#label(context, "0", height - PAD.bottom - 5);
     } else this.components.forEach((_, at) => this.#label(context, String(at + 1), PAD.top + (at + 0.5) * ROW_PX - 1));
   }

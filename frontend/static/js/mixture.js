@@ -6,7 +6,7 @@ function showShares() {
   const total = rows.reduce((sum, row) => sum + weightOf(row), 0);
   for (const row of rows) {
     const weight = weightOf(row);
-    row.querySelector("[data-share]").textContent = weight > 0 ? `${((100 * weight) / total).toFixed(0)} %` : "";
+    row.querySelector("[data-share]").textContent = weight > 0 ? `${((100 * weight) / total).toFixed(0)}%` : "";
   }
 }
 

@@ -126,7 +126,7 @@ class ResetOverlay {
     if (pill.hidden) return;
     const found = align.alignment(this.reference, live, this.rig);
     pill.className = `pill ${align.toneOf(found.score)}`;
-    pill.textContent = `match ${(100 * found.score).toFixed(0)} %`;
+    pill.textContent = `match ${(100 * found.score).toFixed(0)}%`;
     pill.title = `Normalised cross-correlation of ${found.of}`;
     byId("overlay-shift").textContent = align.shiftWords(found);
   }
@@ -137,7 +137,7 @@ class ResetOverlay {
     if (!this.rig) return;
     const found = align.drift(this.rig, live);
     pill.className = `pill ${found.tone}`;
-    pill.textContent = found.isMoved ? `rig moved: ${align.shiftWords(found)}` : `rig steady ${(100 * found.score).toFixed(0)} %`;
+    pill.textContent = found.isMoved ? `rig moved: ${align.shiftWords(found)}` : `rig steady ${(100 * found.score).toFixed(0)}%`;
     const since = this.facts.rig.is_of_session ? "this session's picture" : "the study's first picture";
     pill.title = `The head camera against ${since} of the rig`;
   }

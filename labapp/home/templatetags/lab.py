@@ -85,7 +85,7 @@ def short_time(seconds: float | None) -> str:
 
 @register.filter
 def percent(share: float | None) -> str:
-    return "—" if share is None else f"{100 * share:.0f} %"
+    return "—" if share is None else f"{100 * share:.0f}%"
 
 
 @register.filter

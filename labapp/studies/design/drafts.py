@@ -212,7 +212,7 @@ def _text(key: str, value: Any) -> str:
 
 def _plan_text(key: str, value: Any, names: Mapping[str, str]) -> str:
     if key == "assumed_rates":
-        return ", ".join(sorted(f"{names.get(code, code)} {100 * rate:g} %" for code, rate in (value or {}).items()))
+        return ", ".join(sorted(f"{names.get(code, code)} {100 * rate:g}%" for code, rate in (value or {}).items()))
     if key == "margins":
         return ", ".join(margin_words(margin, names) for margin in value or [])
     if key == "primary":

@@ -97,7 +97,7 @@ class AnalysisPlan:
                 raise PlanError("primary", f"A primary comparison is one of {known}, each once; got “{key[:40]}”.")
         for code, rate in self.assumed_rates.items():
             if not 0 <= rate <= 1:
-                raise PlanError("assumed_rates", f"Arm {code}: a rate lies between 0 and 100 %, got {100 * rate:g}.")
+                raise PlanError("assumed_rates", f"Arm {code}: a rate lies between 0 and 100%, got {100 * rate:g}.")
 
     @property
     def strictest_alpha(self) -> float:

@@ -36,7 +36,7 @@ def _needed(trials: int | None) -> str:
 
 
 def _size(share: float | None) -> str:
-    return "no size that fits below 100 %" if share is None else f"{100 * share:.0f} points"
+    return "no size that fits below 100%" if share is None else f"{100 * share:.0f} points"
 
 
 def claim_sentence(claim: Claim) -> str:
@@ -90,7 +90,7 @@ def plan_facts(plan: AnalysisPlan, labels: Mapping[str, str], names: Mapping[str
         f"{names[m.first]} {MARGIN_KINDS[m.kind]} {names[m.second]} within {100 * m.margin:g} points"
         for m in plan.margins
     ]
-    assumed = [f"{names[code]} {100 * rate:g} %" for code, rate in plan.assumed_rates.items() if code in names]
+    assumed = [f"{names[code]} {100 * rate:g}%" for code, rate in plan.assumed_rates.items() if code in names]
     return [
         ("Primary comparisons", ", ".join(labels.get(key, key) for key in plan.primary) or "none declared"),
         ("Level", f"{plan.alpha:g}, two-sided; adjustment: {ADJUSTMENTS[plan.adjustment]}"),

@@ -58,7 +58,7 @@ class Command(BaseCommand):
         def report(jobs: Sequence[Job]) -> None:
             for job in jobs:
                 tenths = int(10 * job.progress())
-                if told.get(job.title) != (state := "done" if job.is_done else f"{10 * tenths} %"):
+                if told.get(job.title) != (state := "done" if job.is_done else f"{10 * tenths}%"):
                     told[job.title] = state
                     if job.is_done or tenths:
                         self._say(began, f"{job.title}: {state}")

@@ -62,7 +62,7 @@ def test_a_misplaced_object_scores_low_and_says_where_it_lies():
         "[alignment(withObject(30, 40), withObject(35, 37), rig())].flatMap((found) => [found, shiftWords(found)])"
     )
     assert found["score"] < 0.7 and (found["dx"], found["dy"]) == (5, -3)
-    assert words == "5 % too far right, 3 % too far up"
+    assert words == "5% too far right, 3% too far up"
 
 
 def test_without_the_empty_rig_the_resting_picture_would_hide_it():

@@ -95,7 +95,7 @@ async def test_stages_lead_through_the_trial_and_attributions_lie_below(lab, tri
         await expect(page.locator("#clock")).to_have_text("4.40 s")
         strips = page.locator("#attributions figure")
         await expect(strips).to_have_count(2)
-        await expect(strips.nth(1)).to_contain_text("right wrist 23 %")
+        await expect(strips.nth(1)).to_contain_text("right wrist 23%")
         canvas = strips.nth(0).locator("canvas")
         await canvas.click(position={"x": 200, "y": 10})
         await expect(page.locator("#clock")).not_to_have_text("4.40 s")
