@@ -16,11 +16,11 @@ from rest_framework.views import APIView
 from labapp.accounts.roles import RESEARCH, HasRole
 from labapp.api import ServiceErrorsMixin, checked
 from labapp.studies.importing.defaults import guess_import
+from labapp.studies.importing.outcome_tables import TableRefused
+from labapp.studies.importing.services import study_import
 from labapp.studies.importing.source import again_in_words, imported_before, source_facts
 from labapp.studies.importing.staging import read_uploads
 from labapp.studies.importing.tables import ImportMapping, ImportRefused, TableFile, read_files, summary
-from labapp.studies.imports import study_import
-from labapp.studies.outcome_tables import TableRefused
 
 
 class ImportSerializer(serializers.Serializer):

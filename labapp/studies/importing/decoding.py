@@ -4,8 +4,8 @@ import codecs
 import hashlib
 from pathlib import PurePath
 
+from labapp.studies.importing.outcome_tables import TableRefused, table_header
 from labapp.studies.importing.tables import TableFile
-from labapp.studies.outcome_tables import TableRefused, table_header
 
 UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 WORKBOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")  # .xlsx and .ods; .xls

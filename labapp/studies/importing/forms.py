@@ -6,9 +6,9 @@ from typing import Any
 from django import forms
 
 from labapp.studies.importing.guess import guess_levels, guess_mapping
+from labapp.studies.importing.outcome_tables import ArmColumns, TableMapping, table_header
 from labapp.studies.importing.staging import first_records
 from labapp.studies.importing.tables import ImportMapping, TableFile
-from labapp.studies.outcome_tables import ArmColumns, TableMapping, table_header
 
 GUESSED_FROM = 50
 FACTOR_ROWS = 3

@@ -4,8 +4,8 @@ import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from labapp.studies.outcome_tables import ArmColumns, TableMapping
-from labapp.studies.outcome_values import yes_or_no
+from labapp.studies.importing.outcome_tables import ArmColumns, TableMapping
+from labapp.studies.importing.outcome_values import yes_or_no
 
 SUCCESS = ("success", "is_success", "succeeded", "success_once", "outcome", "result", "ok", "passed")
 ARM = ("policy", "arm", "policy_name", "method", "model", "agent", "system", "checkpoint")

@@ -10,8 +10,8 @@ from django.core.files.uploadedfile import UploadedFile
 
 from labapp.accounts.models import User
 from labapp.studies.importing.decoding import table_file
+from labapp.studies.importing.outcome_tables import Lines, TableRefused, table_header
 from labapp.studies.importing.tables import TableFile
-from labapp.studies.outcome_tables import Lines, TableRefused, table_header
 
 KEPT_S = 24 * 3600
 LARGEST_BYTES = 16 * 1024 * 1024

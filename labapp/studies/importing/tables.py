@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, NamedTuple
 
 from labapp.statistics.counts import Count
-from labapp.studies.outcome_tables import (
+from labapp.studies.importing.outcome_tables import (
     MAX_LABEL,
     OutcomeRow,
     Problem,

@@ -14,9 +14,9 @@ from labapp.forms import submitted
 from labapp.studies.importing import staging
 from labapp.studies.importing.forms import MappingForm, UploadForm
 from labapp.studies.importing.progress import Progress, progress_of
+from labapp.studies.importing.services import import_undo, study_import
 from labapp.studies.importing.source import imported_before, source_facts
 from labapp.studies.importing.tables import ImportRefused, TableFile, line_count, read_files, summary
-from labapp.studies.imports import import_undo, study_import
 from labapp.studies.models import Study
 
 PREVIEWED = 5

@@ -8,10 +8,10 @@ from labapp.results.paired import block_patterns, paired_lines, paired_sentence
 from labapp.results.tallies import selected_trials
 from labapp.statistics.paired import paired
 from labapp.studies.arms import study_arms
+from labapp.studies.importing.outcome_tables import ArmColumns, TableMapping
+from labapp.studies.importing.services import study_import
 from labapp.studies.importing.tables import ImportMapping, TableFile, read_files
-from labapp.studies.imports import study_import
 from labapp.studies.models import Study
-from labapp.studies.outcome_tables import ArmColumns, TableMapping
 
 pytestmark = pytest.mark.django_db
 TABLE = TableMapping(outcomes=(ArmColumns("ok"),), arm="policy", block=("seed",), condition="light")

@@ -19,8 +19,8 @@ from frontend.dashboards.filters import Filters, format_filters
 from labapp.results.queries import study_content, study_sensitivity
 from labapp.statistics.__main__ import main
 from labapp.studies.importing.defaults import guess_import
+from labapp.studies.importing.services import study_import
 from labapp.studies.importing.tables import TableFile, read_files
-from labapp.studies.imports import study_import
 from labapp.studies.models import Study, Trial
 from tests.labapp.results.conftest import add_trials, build_study
 from tests.labapp.studies.published import published_study

@@ -6,9 +6,9 @@ were not published one by one: their arms are here without trials, and nothing i
 
 from datetime import UTC, datetime
 
-from labapp.studies.imports import study_import
+from labapp.studies.importing.outcome_tables import ArmColumns, TableMapping, read_outcomes
+from labapp.studies.importing.services import study_import
 from labapp.studies.models import PolicyArm, Study
-from labapp.studies.outcome_tables import ArmColumns, TableMapping, read_outcomes
 
 TRIALS = 50
 REAL_ONLY, BOTH_GROUNDED, NEITHER = 26, 43, 29

@@ -3,9 +3,9 @@
 from datetime import UTC, datetime, timedelta
 
 from labapp.studies.history import as_of
-from labapp.studies.imports import study_import
+from labapp.studies.importing.outcome_tables import ArmColumns, TableMapping, read_outcomes
+from labapp.studies.importing.services import study_import
 from labapp.studies.models import Trial
-from labapp.studies.outcome_tables import ArmColumns, TableMapping, read_outcomes
 from labapp.studies.trials import (
     Outcome,
     trial_confirm,

@@ -12,6 +12,8 @@ from django.utils import timezone
 from labapp.accounts.models import User
 from labapp.studies.importing.decoding import table_file
 from labapp.studies.importing.defaults import guess_import
+from labapp.studies.importing.outcome_tables import OutcomeRow, TableRefused
+from labapp.studies.importing.services import study_import
 from labapp.studies.importing.source import again_in_words, imported_before, source_facts
 from labapp.studies.importing.tables import (
     ImportMapping,
@@ -21,9 +23,7 @@ from labapp.studies.importing.tables import (
     read_files,
     summary,
 )
-from labapp.studies.imports import study_import
 from labapp.studies.models import Study
-from labapp.studies.outcome_tables import OutcomeRow, TableRefused
 
 
 class Command(BaseCommand):

@@ -8,8 +8,8 @@ from labapp.statistics.counts import Count
 from labapp.statistics.factorial import factorial
 from labapp.statistics.paired import discordant_pairs, paired
 from labapp.studies.importing.defaults import guess_import
+from labapp.studies.importing.services import study_import
 from labapp.studies.importing.tables import TableFile, read_files
-from labapp.studies.imports import study_import
 from labapp.studies.models import Study
 from tests.labapp.studies.design.conftest import NOW
 

@@ -9,12 +9,12 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 from redis import RedisError
 
+from labapp.studies.importing.outcome_tables import ArmColumns, TableMapping
 from labapp.studies.importing.progress import Progress, progress_of
+from labapp.studies.importing.services import import_undo, study_import
 from labapp.studies.importing.source import source_facts
 from labapp.studies.importing.tables import ImportMapping, TableFile, read_files
-from labapp.studies.imports import import_undo, study_import
 from labapp.studies.models import Study, StudyEvent, Trial
-from labapp.studies.outcome_tables import ArmColumns, TableMapping
 from labapp.studies.trials import Outcome, trial_correct
 from tests.labapp.studies.importing.test_pages import GOOD, as_sent, upload
 
@@ -121,7 +121,7 @@ def test_the_page_asks_how_far_it_is(client, researcher):
 
 
 def test_storing_tells_how_far_it_is(db, monkeypatch):
-    monkeypatch.setattr("labapp.studies.imports.BATCH", 3)
+    monkeypatch.setattr("labapp.studies.importing.services.BATCH", 3)
     table = ImportMapping(TableMapping(outcomes=(ArmColumns("success"),), arm="policy"))
     file, heard = TableFile("t.csv", GOOD), []
     rows = read_files([file], table)

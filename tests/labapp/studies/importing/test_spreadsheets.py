@@ -4,9 +4,9 @@ import pytest
 
 from labapp.studies.importing.decoding import table_file
 from labapp.studies.importing.defaults import guess_import
+from labapp.studies.importing.outcome_tables import ArmColumns, TableMapping, TableRefused, table_header
+from labapp.studies.importing.outcome_values import moment, seconds, yes_or_no
 from labapp.studies.importing.tables import ImportMapping, ImportRefused, TableFile, read_files, summary
-from labapp.studies.outcome_tables import ArmColumns, TableMapping, TableRefused, table_header
-from labapp.studies.outcome_values import moment, seconds, yes_or_no
 
 LONG = ImportMapping(TableMapping(outcomes=(ArmColumns("ok", duration_s="s"),), arm="policy", block=("seed",)))
 TEXT = "policy,seed,ok,s\nmüller,1,1,2.5\nB,1,0,3\n"

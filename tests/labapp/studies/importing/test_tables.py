@@ -3,8 +3,8 @@
 import pytest
 
 from labapp.studies.importing.guess import guess_levels, guess_mapping
+from labapp.studies.importing.outcome_tables import ArmColumns, TableMapping, TableRefused
 from labapp.studies.importing.tables import ImportMapping, ImportRefused, TableFile, read_files, summary
-from labapp.studies.outcome_tables import ArmColumns, TableMapping, TableRefused
 
 WIDE = TableMapping(outcomes=(ArmColumns("a_success", "a"), ArmColumns("b_success", "b")), arm_factor="method")
 EASY = TableFile("easy.csv", "seed,a_success,b_success\n1,1,1\n2,0,1\n")

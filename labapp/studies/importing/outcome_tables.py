@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from io import StringIO
 
-from labapp.studies.outcome_values import A_MOMENT, A_TIME, A_YES_OR_NO, moment, seconds, yes_or_no
+from labapp.studies.importing.outcome_values import A_MOMENT, A_TIME, A_YES_OR_NO, moment, seconds, yes_or_no
 from robots.agent.protocol import STAGES
 
 DELIMITERS = ",;\t|"

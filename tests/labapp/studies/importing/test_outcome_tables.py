@@ -2,7 +2,7 @@ from collections import Counter
 
 import pytest
 
-from labapp.studies.outcome_tables import ArmColumns, TableMapping, TableRefused, read_outcomes, table_header
+from labapp.studies.importing.outcome_tables import ArmColumns, TableMapping, TableRefused, read_outcomes, table_header
 
 LONG = TableMapping(
     outcomes=(ArmColumns(success="ok", failure_mode="why", duration_s="seconds"),),

@@ -10,8 +10,8 @@ from django.utils import timezone
 from django.utils.text import slugify
 
 from labapp.accounts.models import User
+from labapp.studies.importing.outcome_tables import OutcomeRow
 from labapp.studies.models import Condition, PolicyArm, Study, StudyEvent, Trial
-from labapp.studies.outcome_tables import OutcomeRow
 from labapp.studies.services import free_slug
 
 DEFAULT_CONDITION = "all trials"

@@ -8,9 +8,9 @@ from django.db.models import Count, Q
 from pyarrow.parquet import read_table
 
 from labapp.studies.browser.neighbours import neighbours
-from labapp.studies.imports import study_import
+from labapp.studies.importing.outcome_tables import ArmColumns, TableMapping, read_outcomes
+from labapp.studies.importing.services import study_import
 from labapp.studies.models import Study
-from labapp.studies.outcome_tables import ArmColumns, TableMapping, read_outcomes
 
 pytestmark = pytest.mark.django_db
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
