@@ -42,5 +42,6 @@ class SimulatedCard:
 
     @property
     def figure_pairs(self) -> tuple[RatePair, ...]:
-        """What the figure draws."""
-        return tuple(line.pair for line in self.lines if line.pair.real.group in self.figure_groups)
+        """What the figure draws; a mark opens the rollouts of its simulated side."""
+        shown = [line for line in self.lines if line.pair.real.group in self.figure_groups]
+        return tuple(RatePair(line.pair.simulated._replace(href=line.simulated_href), line.pair.real) for line in shown)

@@ -71,7 +71,7 @@ def _point(pair: RatePair, index: int, is_first: bool, colors: Theme) -> go.Scat
         error_x=_whisker(simulated, look.color),
         error_y=_whisker(real, look.color),
         marker={"color": look.color, "symbol": look.symbol, "size": 12},
-        customdata=[(*counts, simulated.low, simulated.high, real.low, real.high)],
+        customdata=[(*counts, simulated.low, simulated.high, real.low, real.high, simulated.href)],
         hovertemplate="%{fullData.name}<br>simulated %{customdata[0]} of %{customdata[1]}: %{x:.0%}"
         " (%{customdata[4]:.0%} to %{customdata[5]:.0%})<br>real %{customdata[2]} of %{customdata[3]}: %{y:.0%}"
         " (%{customdata[6]:.0%} to %{customdata[7]:.0%})<extra></extra>",

@@ -33,7 +33,10 @@ MODES = [
 ]
 TIMES = [TimeCurve("G/G", 50, (2.0, 4.0, 6.0), (0.1, 0.6, 0.86)), TimeCurve("U/U", 50, (2.0, 4.0, 6.0), (0, 0.3, 0.58))]
 PAIRS = [
-    RatePair(RatePoint(arm, group, k, 20, k / 20, k / 25, k / 20 + 0.1), RatePoint(arm, group, 12, 20, 0.6, 0.4, 0.8))
+    RatePair(
+        RatePoint(arm, group, k, 20, k / 20, k / 25, k / 20 + 0.1, f"/evaluations/1/rollouts/?policy={k}"),
+        RatePoint(arm, group, 12, 20, 0.6, 0.4, 0.8),
+    )
     for arm, k in (("G/G", 15), ("U/U", 9))
     for group in ("all", "nominal")
 ]
@@ -173,4 +176,5 @@ def test_an_arm_without_trials_on_one_side_is_not_drawn_and_keeps_the_others_loo
     alone = RatePair(RatePoint("new", "all", 3, 4, 0.75, 0.3, 0.95), RatePoint("new", "all", 0, 0, None, None, None))
     drawn = [trace for trace in figures.sim_beside_real([alone, PAIRS[0]]).data if trace.mode == "markers"]
     assert [trace.name for trace in drawn] == ["G/G"]
+    assert drawn[0].customdata[0][-1] == PAIRS[0].simulated.href, "a mark opens its rollouts"
     assert drawn[0].marker.color == mark(1, LIGHT).color
