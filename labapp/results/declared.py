@@ -1,11 +1,10 @@
 """What the analysis plan declared before the data, and what came of it: margins, and when to look."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import datetime
 
 from frontend.dashboards.content import DeclaredLine
-from labapp.results.analysis import Tally
-from labapp.results.links import TrialLinks
+from labapp.results.reading import Reading
 from labapp.statistics.counts import Count
 from labapp.statistics.equivalence import (
     EQUIVALENT,
@@ -17,9 +16,8 @@ from labapp.statistics.equivalence import (
     non_inferiority,
 )
 from labapp.statistics.wording import capitalised, level, p_value, points
-from labapp.studies.arms import Arm
 from labapp.studies.design.plan import AnalysisPlan, Margin, PlanError
-from labapp.studies.models import Condition, Study
+from labapp.studies.models import Study
 
 TESTS: dict[str, Callable[..., Verdict]] = {"equivalence": equivalence, "non_inferiority": non_inferiority}
 CLAIMS = {"equivalence": "equivalent to", "non_inferiority": "not worse than"}
@@ -33,18 +31,16 @@ def declared_plan(study: Study) -> AnalysisPlan | None:
         return None
 
 
-def margin_lines(
-    plan: AnalysisPlan | None, arms: Sequence[Arm], conditions: Sequence[Condition], tally: Tally, links: TrialLinks
-) -> tuple[DeclaredLine, ...]:
+def margin_lines(plan: AnalysisPlan | None, reading: Reading) -> tuple[DeclaredLine, ...]:
     """One sentence per declared margin between arms that are shown, and the way to both arms' trials."""
     if plan is None:
         return ()
-    shown, ids, slugs = {arm.code: arm for arm in arms}, [c.pk for c in conditions], [c.slug for c in conditions]
+    shown = {arm.code: arm for arm in reading.arms}
 
     def line(margin: Margin) -> DeclaredLine:
         pair = [shown[margin.first], shown[margin.second]]
-        first, second = ((arm.name, tally.count([arm.id], ids)) for arm in pair)
-        return DeclaredLine(_sentence(margin, first, second, plan.alpha), links.to(pair, slugs))
+        first, second = ((arm.name, reading.count([arm])) for arm in pair)
+        return DeclaredLine(_sentence(margin, first, second, plan.alpha), reading.href(pair))
 
     return tuple(line(m) for m in plan.margins if m.first in shown and m.second in shown)
 

@@ -1,14 +1,13 @@
 """The effects of a study's factorial design as the page shows them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from frontend.dashboards.content import EffectLine
 from frontend.figures.data import CellMean, EffectPoint
-from labapp.results.analysis import Tally, summary_groups
-from labapp.results.links import TrialLinks
+from labapp.results.reading import ConditionGroup, Reading, Tally, summary_groups
 from labapp.statistics.contrasts import Contrast
 from labapp.statistics.counts import Count
-from labapp.statistics.factorial import CELLS, Table, factorial, pooled
+from labapp.statistics.factorial import CELLS, Factorial, Table, factorial, pooled
 from labapp.statistics.proportions import rate
 from labapp.statistics.wording import effect_sentence, interaction_sentence, level, p_value, points
 from labapp.studies.design.plan import EFFECTS
@@ -24,31 +23,39 @@ def design_table(design: Design, tally: Tally, conditions: Sequence[Condition]) 
     }
 
 
-def effect_lines(
-    design: Design, tally: Tally, conditions: Sequence[Condition], confidence: float, links: TrialLinks
-) -> tuple[tuple[EffectLine, ...], tuple[str, ...]]:
+def effect_lines(design: Design, reading: Reading) -> tuple[tuple[EffectLine, ...], tuple[str, ...]]:
     """Main effects and interaction for all, nominal and shifted trials; and notes on what had to be left out."""
     lines, notes = [], []
-    labels, arms = effect_labels(design), [arm for cell in design.cells for arm in cell]
-    for group in summary_groups(conditions):
-        inside = [c for c in conditions if c.pk in group.condition_ids]
-        table = {slug: cells for slug, cells in design_table(design, tally, inside).items() if _any_trials(cells)}
-        result = factorial(table, confidence)
-        for effect in EFFECTS:
-            found = result.effects[effect]
-            if found is not None:
-                numbers = (100 * value for value in (found.estimate, found.low, found.high))
-                point = EffectPoint(labels[effect], group.label, *numbers, links.to(arms, group.slugs))
-                if effect == "interaction":
-                    sentence = interaction_sentence(*design.names, found)
-                else:
-                    sentence = effect_sentence(labels[effect], found)
-                lines.append(EffectLine(point, found.p, sentence))
-        if group.label == "all" and result.left_out:
-            notes.append(f"Effects leave out {', '.join(result.left_out)}: a cell of the design has no trials there.")
-        if group.label == "all" and result.effects["main_a"] is None and result.effects["both"] is not None:
-            notes.append(_both_sentence(design, result.effects["both"]))
+    for group in summary_groups(reading.conditions):
+        table = design_table(design, reading.tally, reading.within(group))
+        tried = {slug: cells for slug, cells in table.items() if any(cell.trials for cell in cells)}
+        result = factorial(tried, reading.confidence)
+        href = reading.href(design.arms, group)
+        lines += [
+            _effect_line(design, effect, found, group, href)
+            for effect in EFFECTS
+            if (found := result.effects[effect]) is not None
+        ]
+        if group.label == "all":
+            notes += _notes(design, result)
     return tuple(lines), tuple(notes)
+
+
+def _effect_line(design: Design, effect: str, found: Contrast, group: ConditionGroup, href: str) -> EffectLine:
+    label = effect_labels(design)[effect]
+    numbers = (100 * value for value in (found.estimate, found.low, found.high))
+    is_interaction = effect == "interaction"
+    sentence = interaction_sentence(*design.names, found) if is_interaction else effect_sentence(label, found)
+    return EffectLine(EffectPoint(label, group.label, *numbers, href), found.p, sentence)
+
+
+def _notes(design: Design, result: Factorial) -> Iterator[str]:
+    if result.left_out:
+        yield f"Effects leave out {', '.join(result.left_out)}: a cell of the design has no trials there."
+    if result.effects["main_a"] is None and result.effects["both"] is not None:
+        yield _both_sentence(design, result.effects["both"])
+    if any(len(cell) > 1 for cell in design.cells):
+        yield "Some cells of the design hold several arms; effects add their trials up."
 
 
 def _both_sentence(design: Design, both: Contrast) -> str:
@@ -62,21 +69,12 @@ def _both_sentence(design: Design, both: Contrast) -> str:
     )
 
 
-def cell_means(
-    design: Design, tally: Tally, conditions: Sequence[Condition], confidence: float, links: TrialLinks
-) -> tuple[CellMean, ...]:
+def cell_means(design: Design, reading: Reading) -> Iterator[CellMean]:
     """Pooled rates of the four cells, low level of the first factor first."""
-    table: Table = pooled(design_table(design, tally, conditions))
-    means, slugs = [], [c.slug for c in conditions]
-    for (high_a, high_b), count, arms in sorted(
-        zip(CELLS, table["all"], design.cells, strict=True), key=lambda c: c[0]
-    ):
-        result = rate(*count, confidence)
+    table: Table = pooled(design_table(design, reading.tally, reading.conditions))
+    cells = sorted(zip(CELLS, table["all"], design.cells, strict=True), key=lambda cell: cell[0])
+    for (high_a, high_b), count, arms in cells:
+        result = rate(*count, reading.confidence)
         if result.rate is not None and result.low is not None and result.high is not None:
             levels = design.levels[0][high_a], design.levels[1][high_b]
-            means.append(CellMean(*levels, result.rate, result.low, result.high, links.to(arms, slugs)))
-    return tuple(means)
-
-
-def _any_trials(cells: Sequence[Count]) -> bool:
-    return any(cell.trials for cell in cells)
+            yield CellMean(*levels, result.rate, result.low, result.high, reading.href(arms))

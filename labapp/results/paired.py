@@ -4,7 +4,7 @@ The database counts how often each pattern of outcomes occurs among the blocks, 
 patterns, however many trials there are. Every pair of arms is then read off the patterns.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import combinations
 
 from django.contrib.postgres.aggregates import StringAgg
@@ -13,6 +13,7 @@ from django.db.models import Case, CharField, QuerySet, Value, When
 from django.db.models.functions import Cast, Concat
 
 from frontend.dashboards.content import PairedLine
+from labapp.results.reading import Reading
 from labapp.results.tallies import BLOCK, SUCCEEDED, scored
 from labapp.statistics.counts import alpha_of
 from labapp.statistics.paired import Paired, paired
@@ -26,17 +27,12 @@ PAIRED_TEST = "mcnemar"
 Pattern = dict[int, bool]
 
 
-def paired_lines(
-    study: Study, arms: Sequence[Arm], trials: QuerySet[Trial], confidence: float, to_trials: Callable[..., str]
-) -> tuple[PairedLine, ...]:
-    """Every pair of arms that share pairs, for imported studies with a pairing key and studies whose plan pairs.
-
-    `to_trials(arms)` is the address of these arms' trials.
-    """
+def paired_lines(study: Study, trials: QuerySet[Trial], reading: Reading) -> tuple[PairedLine, ...]:
+    """Every pair of arms that share pairs, for imported studies with a pairing key and studies whose plan pairs."""
     if not (study.is_imported or study.analysis_plan.get("test") == PAIRED_TEST):
         return ()
     counted = block_patterns(trials)
-    lines = (_line(first, second, counted, confidence, to_trials) for first, second in combinations(arms, 2))
+    lines = (_line(first, second, counted, reading) for first, second in combinations(reading.arms, 2))
     return tuple(line for line in lines if line is not None)
 
 
@@ -71,22 +67,16 @@ def pair_counts(counted: Sequence[tuple[Pattern, int]], first: int, second: int)
     return n10, n01, sum(count for *_, count in shared)
 
 
-def _line(
-    first: Arm,
-    second: Arm,
-    counted: Sequence[tuple[Pattern, int]],
-    confidence: float,
-    to_trials: Callable[..., str],
-) -> PairedLine | None:
+def _line(first: Arm, second: Arm, counted: Sequence[tuple[Pattern, int]], reading: Reading) -> PairedLine | None:
     n10, n01, pairs = pair_counts(counted, first.id, second.id)
     if not pairs:
         return None
     if n01 > n10:  # the better arm stands first: the difference reads as its gain
         first, second, n10, n01 = second, first, n01, n10
-    found = paired(n10, n01, pairs, confidence)
+    found = paired(n10, n01, pairs, reading.confidence)
     estimate, low, high = (100 * float(value or 0) for value in (found.estimate, found.low, found.high))
     sentence = paired_sentence(first.name, second.name, found)
-    href = to_trials([first, second])
+    href = reading.href([first, second])
     return PairedLine(first.name, second.name, pairs, n10, n01, estimate, low, high, found.p, sentence, href)
 
 

@@ -1,24 +1,25 @@
 """The primary comparisons of a plan that looks once, judged as it declared: its test, its level, its adjustment."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from frontend.dashboards.content import DeclaredLine
 from frontend.dashboards.filters import Filters
-from labapp.results.analysis import Tally
 from labapp.results.effects import design_table
-from labapp.results.links import TrialLinks
 from labapp.results.paired import PAIRED_TEST, Pattern, block_patterns, pair_counts
+from labapp.results.reading import Reading, Tally
 from labapp.results.tallies import outcome_groups, selected_trials
-from labapp.statistics.differences import difference
+from labapp.statistics.contrasts import Contrast
+from labapp.statistics.differences import Difference, difference
 from labapp.statistics.factorial import factorial
 from labapp.statistics.multiplicity import holm
-from labapp.statistics.paired import paired
+from labapp.statistics.paired import Paired, paired
 from labapp.statistics.wording import capitalised, detectable_effect, level, p_value, percent, points
 from labapp.studies.arms import Arm
 from labapp.studies.design.plan import EFFECTS, AnalysisPlan
-from labapp.studies.factors import effect_labels, find_design
-from labapp.studies.models import Condition, Study
+from labapp.studies.factors import Design, effect_labels, find_design
+from labapp.studies.models import Study
 
 POWER = 0.8
 TITLES = {"mcnemar": "exact McNemar", "boschloo": "Boschloo", "barnard": "Barnard", "fisher": "Fisher"}
@@ -48,35 +49,28 @@ class Found(NamedTuple):
 class Data(NamedTuple):
     """What the comparisons rest on: every arm and condition of the study, whatever the page's filters."""
 
-    arms: Sequence[Arm]
-    conditions: Sequence[Condition]
-    tally: Tally
+    reading: Reading
     patterns: Callable[[], list[tuple[Pattern, int]]]
 
 
 def primary_lines(
-    study: Study,
-    plan: AnalysisPlan | None,
-    arms: Sequence[Arm],
-    conditions: Sequence[Condition],
-    filters: Filters,
-    shown: Tally,
+    study: Study, plan: AnalysisPlan | None, filters: Filters, reading: Reading
 ) -> tuple[DeclaredLine, ...]:
     """One line per primary comparison; none for a plan that looks more than once: its card of looks judges them.
 
     Args:
-        arms, conditions: all of the study's.
-        shown: what the page counted under its filters; counted anew where these leave something out.
+        reading: of all arms and conditions, as far as the page counted them; counted anew where its filters leave
+            something out.
     """
     if plan is None or plan.stopping != "fixed" or not plan.primary:
         return ()
     trials = selected_trials(study, Filters(until=filters.until))
-    tally = Tally(outcome_groups(trials)) if filters.conditions or filters.arms else shown
-    data = Data(arms, conditions, tally, lambda: block_patterns(trials))
+    if filters.conditions or filters.arms:
+        reading = replace(reading, tally=Tally(outcome_groups(trials)))
+    data = Data(reading, lambda: block_patterns(trials))
     found = [one for key in plan.primary if (one := _find(key, plan, data)) is not None]
-    links, slugs = TrialLinks.of(study, filters.until), [c.slug for c in conditions]
     return tuple(
-        DeclaredLine(_sentence(one, p, plan), links.to(one.arms, slugs))
+        DeclaredLine(_sentence(one, p, plan), reading.href(one.arms))
         for one, p in zip(found, _adjusted(found, plan), strict=True)
     )
 
@@ -94,33 +88,26 @@ def _find(key: str, plan: AnalysisPlan, data: Data) -> Found | None:
 
 
 def _effect(key: str, plan: AnalysisPlan, data: Data) -> Found | None:
-    design = find_design(data.arms)
+    design = find_design(data.reading.arms)
     if design is None:
         return None
-    label = effect_labels(design)[key]
-    words = Words(f"{label} raised success", f"{label} lowered success", f"No effect of {label} shown")
-    if key == "interaction":
-        a, b = design.names
-        start = f"{a} and {b} interact: together their effects are"
-        words = Words(
-            f"{start} larger than apart", f"{start} smaller than apart", f"No interaction of {a} and {b} shown"
-        )
-    empty = Found(words, tuple(arm for cell in design.cells for arm in cell), EFFECT_TEST)
-    table = {
-        slug: cells
-        for slug, cells in design_table(design, data.tally, data.conditions).items()
-        if any(cell.trials for cell in cells)
-    }
-    effect = factorial(table, 1 - plan.strictest_alpha).effects[key]
-    return (
-        empty
-        if effect is None
-        else empty._replace(estimate=effect.estimate, low=effect.low, high=effect.high, p=effect.p)
-    )
+    table = design_table(design, data.reading.tally, data.reading.conditions)
+    tried = {slug: cells for slug, cells in table.items() if any(cell.trials for cell in cells)}
+    effect = factorial(tried, 1 - plan.strictest_alpha).effects[key]
+    empty = Found(_effect_words(key, design), tuple(design.arms), EFFECT_TEST)
+    return empty if effect is None else _filled(empty, effect)
+
+
+def _effect_words(key: str, design: Design) -> Words:
+    label, (a, b) = effect_labels(design)[key], design.names
+    if key != "interaction":
+        return Words(f"{label} raised success", f"{label} lowered success", f"No effect of {label} shown")
+    start = f"{a} and {b} interact: together their effects are"
+    return Words(f"{start} larger than apart", f"{start} smaller than apart", f"No interaction of {a} and {b} shown")
 
 
 def _pair(key: str, plan: AnalysisPlan, data: Data) -> Found | None:
-    by_code = {arm.code: arm for arm in data.arms}
+    by_code = {arm.code: arm for arm in data.reading.arms}
     codes = key.split(":")
     if not set(codes) <= set(by_code):
         return None
@@ -130,16 +117,22 @@ def _pair(key: str, plan: AnalysisPlan, data: Data) -> Found | None:
         f"{first.name} succeeded less often than {second.name}",
         f"No difference between {first.name} and {second.name} shown",
     )
-    empty, confidence = Found(words, (first, second), TITLES[plan.test]), 1 - plan.strictest_alpha
+    found = _compared(first, second, plan, data)
+    empty = Found(words, (first, second), TITLES[plan.test])
+    return empty if found is None or found.estimate is None else _filled(empty, found)
+
+
+def _compared(first: Arm, second: Arm, plan: AnalysisPlan, data: Data) -> Difference | Paired | None:
+    """By the plan's test, at the level of its first comparison."""
+    confidence = 1 - plan.strictest_alpha
     if plan.test == PAIRED_TEST:
         n10, n01, pairs = pair_counts(data.patterns(), first.id, second.id)
-        found = paired(n10, n01, pairs, confidence) if pairs else None
-    else:
-        ids = [c.pk for c in data.conditions]
-        counts = *data.tally.count([first.id], ids), *data.tally.count([second.id], ids)
-        found = difference(*counts, confidence, plan.test)
-    if found is None or found.estimate is None:
-        return empty
+        return paired(n10, n01, pairs, confidence) if pairs else None
+    counts = *data.reading.count([first]), *data.reading.count([second])
+    return difference(*counts, confidence, plan.test)
+
+
+def _filled(empty: Found, found: Contrast | Difference | Paired) -> Found:
     return empty._replace(estimate=found.estimate, low=found.low, high=found.high, p=found.p)
 
 

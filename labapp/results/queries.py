@@ -1,14 +1,14 @@
 """The `queries` object of the results dashboard: access, two aggregates, analysis."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils import timezone
 
-from frontend.dashboards.content import Choice, Content, Counts, PairedLine
+from frontend.dashboards.content import Choice, Content, Counts
 from frontend.dashboards.filters import Filters, format_filters
 from frontend.dashboards.numbers import utc_minute
 from labapp.accounts.models import User
@@ -20,6 +20,7 @@ from labapp.results.links import TrialLinks
 from labapp.results.looks import looks_card
 from labapp.results.paired import paired_lines
 from labapp.results.primary import primary_lines
+from labapp.results.reading import Reading, Tally, summary_groups, table_groups
 from labapp.results.simulated import newest, simulated_card, version_facts
 from labapp.results.since import since_sentence
 from labapp.results.tallies import (
@@ -32,10 +33,10 @@ from labapp.results.tallies import (
     version_of,
 )
 from labapp.statistics.resolving import ASSUMPTION
-from labapp.studies.arms import Arm, study_arms, study_conditions
+from labapp.studies.arms import study_arms, study_conditions
 from labapp.studies.deviations import study_deviations
 from labapp.studies.factors import find_design
-from labapp.studies.models import Condition, Study, StudyEvent, Trial
+from labapp.studies.models import Study, StudyEvent, Trial
 from labapp.studies.selectors import sees_names
 
 HIDDEN_EFFECTS = "Effects by factor stay hidden until the PI unblinds the study: they would tell the codes apart."
@@ -90,29 +91,22 @@ class DatabaseQueries:
 
 def study_content(study: Study, user: User, filters: Filters) -> Content:
     """Everything on the page, from two aggregates over the trials and three small look-ups."""
-    read_at = filters.until or timezone.now()
-    with_names = sees_names(user, study)
+    read_at, with_names = filters.until or timezone.now(), sees_names(user, study)
     trials = selected_trials(study, filters)
-    groups = outcome_groups(trials)
-    tally = analysis.Tally(groups)
-    every_arm = study_arms(study, with_names, filters.until)
-    arms = [arm for arm in every_arm if not filters.arms or arm.code in filters.arms]
-    every_condition = study_conditions(study)
-    conditions = [c for c in every_condition if not filters.conditions or c.slug in filters.conditions]
-    columns = analysis.table_groups(conditions)
+    groups, times = outcome_groups(trials), time_groups(trials)
+    whole = _whole(study, with_names, filters, Tally(groups))
+    reading = _chosen(whole, filters)
     is_simulated = study.is_simulated or bool(study.cell and study.cell.is_simulated)
-    links, slugs = TrialLinks.of(study, filters.until), [c.slug for c in conditions]
-    effect_fields = _effects(arms, conditions, tally, filters.confidence, links, with_names)
-    times = time_groups(trials)
-    pairs, letters, test = analysis.comparisons(arms, conditions, tally, filters.confidence, links)
-    latencies = analysis.latencies(times)
     plan, evaluation = declared_plan(study), newest(study, filters)
-    looks = looks_card(study, every_arm, plan, filters, with_names)
+    pairs, letters, test = analysis.comparisons(reading)
+    columns = table_groups(reading.conditions)
+    looks = looks_card(study, whole.arms, plan, filters, with_names)
+    effects_fields = _effects(reading, with_names)
     notes = (
         *looking_notes(study, plan, filters.until),
         *_deviations(study, filters.until),
-        *analysis.cautions(arms, conditions, groups),
-        *effect_fields.pop("notes", ()),
+        *analysis.cautions(reading, groups),
+        *effects_fields.pop("notes", ()),
     )
     return Content(
         slug=study.slug,
@@ -123,22 +117,35 @@ def study_content(study: Study, user: User, filters: Filters) -> Content:
         data_version=version_of([*groups, *time_facts(times), *version_facts(evaluation)]),
         read_at=read_at,
         since=since_sentence(study, filters),
-        counts=_counts(groups, links, arms, slugs),
+        counts=_counts(groups, reading),
         columns=tuple(group.label for group in columns),
-        rows=analysis.table_rows(arms, columns, tally, filters.confidence, is_simulated, links, letters, latencies),
-        comparisons=resolving.pairs_to_resolve(pairs, arms, conditions, tally, filters.confidence),
+        rows=analysis.table_rows(reading, columns, is_simulated, letters, analysis.latencies(times)),
+        comparisons=resolving.pairs_to_resolve(pairs, reading),
         comparison_test=test,
         comparison_note=ASSUMPTION,
-        primary=primary_lines(study, plan, every_arm, every_condition, filters, tally) if with_names else (),
-        margins=margin_lines(plan, arms, conditions, tally, links) if with_names else (),
-        paired=_paired(study, arms, trials, filters.confidence, lambda pair: links.to(pair, slugs)),
+        primary=primary_lines(study, plan, filters, whole) if with_names else (),
+        margins=margin_lines(plan, reading) if with_names else (),
+        paired=resolving.paired_to_resolve(paired_lines(study, trials, reading), filters.confidence),
         looks=looks,
-        simulated=simulated_card(study, evaluation, user, arms, conditions, tally, filters),
+        simulated=simulated_card(study, evaluation, user, reading, filters),
         exports=_exports(study, filters, with_looks=looks is not None),
         notes=notes,
-        **_how_trials_end(arms, conditions, times, tally, filters.confidence, links),
-        **effect_fields,
+        **_how_trials_end(reading, times),
+        **effects_fields,
     )
+
+
+def _whole(study: Study, with_names: bool, filters: Filters, tally: Tally) -> Reading:
+    """All arms and conditions of the study, with the trials that the filters leave."""
+    arms, conditions = study_arms(study, with_names, filters.until), study_conditions(study)
+    return Reading(tuple(arms), tuple(conditions), tally, filters.confidence, TrialLinks.of(study, filters.until))
+
+
+def _chosen(whole: Reading, filters: Filters) -> Reading:
+    """The arms and conditions that the filters leave."""
+    arms = tuple(arm for arm in whole.arms if not filters.arms or arm.code in filters.arms)
+    conditions = tuple(c for c in whole.conditions if not filters.conditions or c.slug in filters.conditions)
+    return replace(whole, arms=arms, conditions=conditions)
 
 
 def study_sensitivity(study: Study, user: User, filters: Filters) -> tuple[str, ...]:
@@ -149,66 +156,44 @@ def study_sensitivity(study: Study, user: User, filters: Filters) -> tuple[str, 
     return second.model_sentences(find_design(arms), selected_trials(study, filters), filters.confidence)
 
 
-def _paired(
-    study: Study, arms: Sequence[Arm], trials: QuerySet[Trial], confidence: float, to_trials: Callable[..., str]
-) -> tuple[PairedLine, ...]:
-    return resolving.paired_to_resolve(paired_lines(study, arms, trials, confidence, to_trials), confidence)
-
-
-def _how_trials_end(
-    arms: Sequence[Arm],
-    conditions: Sequence[Condition],
-    times: Sequence[TimeGroup],
-    tally: analysis.Tally,
-    confidence: float,
-    links: TrialLinks,
-) -> dict[str, Any]:
+def _how_trials_end(reading: Reading, times: Sequence[TimeGroup]) -> dict[str, Any]:
     """Rates, stages, failure modes and times, for the figures and who gets further."""
     return {
-        "bars": analysis.rate_points(arms, analysis.summary_groups(conditions), tally, confidence, links),
-        "stages": analysis.stage_curves(arms, conditions, tally, links),
-        "progress": second.progress_lines(arms, conditions, tally, confidence, links),
-        "modes": analysis.mode_counts(arms, conditions, tally, links),
-        "times": analysis.time_curves(arms, conditions, times, tally, links),
+        "bars": analysis.rate_points(reading, summary_groups(reading.conditions)),
+        "stages": tuple(analysis.stage_curves(reading)),
+        "progress": second.progress_lines(reading),
+        "modes": tuple(analysis.mode_counts(reading)),
+        "times": tuple(analysis.time_curves(reading, times)),
     }
 
 
-def _effects(
-    arms: Sequence[Arm],
-    conditions: Sequence[Condition],
-    tally: analysis.Tally,
-    confidence: float,
-    links: TrialLinks,
-    with_names: bool,
-) -> dict[str, Any]:
+def _effects(reading: Reading, with_names: bool) -> dict[str, Any]:
     if not with_names:
         return {"effects_missing": HIDDEN_EFFECTS}
-    design = find_design(arms)
+    design = find_design(reading.arms)
     if design is None:
         return {"effects_missing": NO_DESIGN}
-    lines, notes = effects.effect_lines(design, tally, conditions, confidence, links)
-    if any(len(cell) > 1 for cell in design.cells):
-        notes = (*notes, "Some cells of the design hold several arms; effects add their trials up.")
+    lines, notes = effects.effect_lines(design, reading)
     return {
-        "effects": resolving.effects_to_resolve(lines, design, conditions, tally, confidence),
-        "posterior": second.posterior_lines(design, tally, conditions, confidence, links),
-        "cell_means": effects.cell_means(design, tally, conditions, confidence, links),
+        "effects": resolving.effects_to_resolve(lines, design, reading),
+        "posterior": tuple(second.posterior_lines(design, reading)),
+        "cell_means": tuple(effects.cell_means(design, reading)),
         "factor_names": design.names,
         "notes": notes,
     }
 
 
-def _counts(groups: Sequence[OutcomeGroup], links: TrialLinks, arms: Sequence[Arm], slugs: Sequence[str]) -> Counts:
-    def total(*statuses: str) -> int:
-        return sum(group.trials for group in groups if group.status in statuses)
+def _counts(groups: Sequence[OutcomeGroup], reading: Reading) -> Counts:
+    def total(status: str) -> int:
+        return sum(group.trials for group in groups if group.status == status)
 
     status = Trial.Status
     return Counts(
         total(status.CONFIRMED),
-        total(status.RUNNING, status.PROPOSED),
+        total(status.RUNNING),
         total(status.INVALID),
-        links.to(arms, slugs),
-        links.to(arms, slugs, status=status.INVALID.value),
+        reading.href(reading.arms),
+        reading.href(reading.arms, status=status.INVALID.value),
     )
 
 

@@ -5,58 +5,46 @@ from dataclasses import replace
 from itertools import combinations
 
 from frontend.dashboards.content import ComparisonLine, EffectLine, PairedLine
-from labapp.results.analysis import Tally, summary_groups
+from labapp.results.reading import Reading, summary_groups
 from labapp.statistics.counts import alpha_of
 from labapp.statistics.resolving import more_for_interval, more_sentence, more_words
 from labapp.statistics.wording import detectable_effect
 from labapp.studies.arms import Arm
 from labapp.studies.factors import Design
-from labapp.studies.models import Condition
 
 SHOWN = "shown"
 
 
-def pairs_to_resolve(
-    lines: Sequence[ComparisonLine],
-    arms: Sequence[Arm],
-    conditions: Sequence[Condition],
-    tally: Tally,
-    confidence: float,
-) -> tuple[ComparisonLine, ...]:
+def pairs_to_resolve(lines: Sequence[ComparisonLine], reading: Reading) -> tuple[ComparisonLine, ...]:
     """The pairs with the trials per arm that they lack, and the difference that there are enough for already.
 
     Both at the level that Holm asks of the first, with 80 % power.
     """
-    ids = [c.pk for c in conditions]
-    trials = {arm.id: tally.count([arm.id], ids).trials for arm in arms}
     pairs = sum(line.points is not None for line in lines)
-    told = []
-    for line, (first, second) in zip(lines, combinations(arms, 2), strict=True):
+
+    def told(line: ComparisonLine, arms: tuple[Arm, Arm]) -> ComparisonLine:
         if line.points is None or line.low is None or line.high is None or line.adjusted_p is None:
-            told.append(line)
-        elif line.adjusted_p < alpha_of(confidence):
-            told.append(replace(line, more=SHOWN))
-        else:
-            fewest = min(trials[first.id], trials[second.id])
-            more = more_for_interval(line.points, line.low, line.high, fewest, confidence, pairs)
-            found = detectable_effect(line.low, line.high, confidence, comparisons=pairs)
-            told.append(replace(line, more=f"{more_words(more)}; now {found:.0f} points would be found"))
-    return tuple(told)
+            return line
+        if line.adjusted_p < reading.alpha:
+            return replace(line, more=SHOWN)
+        fewest = min(reading.count([arm]).trials for arm in arms)
+        more = more_for_interval(line.points, line.low, line.high, fewest, reading.confidence, pairs)
+        found = detectable_effect(line.low, line.high, reading.confidence, comparisons=pairs)
+        return replace(line, more=f"{more_words(more)}; now {found:.0f} points would be found")
+
+    return tuple(told(line, arms) for line, arms in zip(lines, combinations(reading.arms, 2), strict=True))
 
 
-def effects_to_resolve(
-    lines: Sequence[EffectLine], design: Design, conditions: Sequence[Condition], tally: Tally, confidence: float
-) -> tuple[EffectLine, ...]:
+def effects_to_resolve(lines: Sequence[EffectLine], design: Design, reading: Reading) -> tuple[EffectLine, ...]:
     """The effects, each that is not shown with the trials per arm that it lacks."""
-    ids = {group.label: group.condition_ids for group in summary_groups(conditions)}
-    arms = [arm.id for cell in design.cells for arm in cell]
+    groups = {group.label: group for group in summary_groups(reading.conditions)}
 
     def told(line: EffectLine) -> EffectLine:
         point = line.point
-        if line.p < alpha_of(confidence) or not arms:
+        if line.p < reading.alpha or not design.arms:
             return line
-        trials = round(tally.count(arms, ids[point.group]).trials / len(arms))
-        more = more_for_interval(point.points, point.low, point.high, trials, confidence)
+        trials = round(reading.count(design.arms, groups[point.group]).trials / len(design.arms))
+        more = more_for_interval(point.points, point.low, point.high, trials, reading.confidence)
         return replace(line, sentence=f"{line.sentence} {more_sentence(more)}")
 
     return tuple(told(line) for line in lines)

@@ -1,6 +1,6 @@
 """Second views of what the page says: the Bayesian posterior of the effects, progress by stages, the logistic model."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator
 from functools import lru_cache
 from itertools import combinations
 
@@ -9,9 +9,9 @@ from django.db.models import QuerySet, Value
 from django.db.models.functions import Coalesce
 
 from frontend.dashboards.content import PosteriorLine, ProgressLine
-from labapp.results.analysis import ConditionGroup, Tally, furthest_stages, summary_groups
+from labapp.results.analysis import furthest_stages
 from labapp.results.effects import design_table
-from labapp.results.links import TrialLinks
+from labapp.results.reading import Reading, summary_groups
 from labapp.results.tallies import BLOCK, OPERATOR, scored
 from labapp.statistics.commands import SEED
 from labapp.statistics.counts import Count
@@ -19,35 +19,24 @@ from labapp.statistics.graded import Graded, compare_stage_counts
 from labapp.statistics.models import logistic_sensitivity, sensitivity_sentences
 from labapp.statistics.multiplicity import holm
 from labapp.statistics.posterior import PosteriorEffect, posterior_effects
-from labapp.studies.arms import Arm
 from labapp.studies.design.plan import EFFECTS
 from labapp.studies.factors import Design, effect_labels
-from labapp.studies.models import Condition, Trial
+from labapp.studies.models import Trial
 
 LARGEST_MODEL = 20_000  # trials; more are for the command line, from the exported rows
 
 
-def posterior_lines(
-    design: Design, tally: Tally, conditions: Sequence[Condition], confidence: float, links: TrialLinks
-) -> tuple[PosteriorLine, ...]:
+def posterior_lines(design: Design, reading: Reading) -> Iterator[PosteriorLine]:
     """Every effect in every group of trials that has all cells of the design."""
-    lines, labels, arms = [], effect_labels(design), [arm for cell in design.cells for arm in cell]
-    for group in summary_groups(conditions):
-        table = _complete_table(design, tally, conditions, group)
-        found = _posterior(tuple((name, tuple(cells)) for name, cells in table.items()), confidence)
+    labels = effect_labels(design)
+    for group in summary_groups(reading.conditions):
+        table = design_table(design, reading.tally, reading.within(group))
+        complete = [(name, tuple(cells)) for name, cells in table.items() if all(cell.trials for cell in cells)]
+        found = _posterior(tuple(complete), reading.confidence)
         for effect in EFFECTS if found else ():
             numbers = (100 * value for value in found[effect][:3])
-            probability, href = found[effect].probability_positive, links.to(arms, group.slugs)
-            lines.append(PosteriorLine(labels[effect], group.label, *numbers, probability, href))
-    return tuple(lines)
-
-
-def _complete_table(
-    design: Design, tally: Tally, conditions: Sequence[Condition], group: ConditionGroup
-) -> Mapping[str, Sequence[Count]]:
-    inside = [c for c in conditions if c.pk in group.condition_ids]
-    table = design_table(design, tally, inside)
-    return {name: cells for name, cells in table.items() if all(cell.trials for cell in cells)}
+            probability, href = found[effect].probability_positive, reading.href(design.arms, group)
+            yield PosteriorLine(labels[effect], group.label, *numbers, probability, href)
 
 
 @lru_cache(maxsize=256)
@@ -56,16 +45,14 @@ def _posterior(table: tuple[tuple[str, tuple[Count, ...]], ...], confidence: flo
     return posterior_effects(dict(table), np.random.default_rng(SEED), confidence)
 
 
-def progress_lines(
-    arms: Sequence[Arm], conditions: Sequence[Condition], tally: Tally, confidence: float, links: TrialLinks
-) -> tuple[ProgressLine, ...]:
+def progress_lines(reading: Reading) -> tuple[ProgressLine, ...]:
     """How far trials got, every pair of arms with stages; p adjusted over all of them."""
-    staged = [(arm, tuple(furthest_stages(arm, tally))) for arm in arms]
-    found = [(first, second, _progress(a, b, confidence)) for (first, a), (second, b) in combinations(staged, 2)]
+    staged = [(arm, tuple(furthest_stages(arm, reading.tally))) for arm in reading.arms]
+    found = [(a, b, _progress(of_a, of_b, reading.confidence)) for (a, of_a), (b, of_b) in combinations(staged, 2)]
     known = [(first, second, graded) for first, second, graded in found if graded is not None]
-    adjusted, slugs = holm([graded.p for *_, graded in known]), [c.slug for c in conditions]
+    adjusted = holm([graded.p for *_, graded in known])
     return tuple(
-        ProgressLine(first.name, second.name, *graded[:3], p, links.to([first, second], slugs))
+        ProgressLine(first.name, second.name, *graded[:3], p, reading.href([first, second]))
         for (first, second, graded), p in zip(known, adjusted, strict=True)
     )
 

@@ -1,6 +1,7 @@
 """Simulated beside real success: the newest evaluation of a study's arms, and how well it foretells their trials."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from urllib.parse import urlencode
 
 from django.db.models import F
@@ -13,16 +14,14 @@ from labapp.accounts.models import Role, User
 from labapp.accounts.roles import has_role
 from labapp.evaluations.models import Evaluation, SimulatedRollout
 from labapp.evaluations.selectors import latest_of, policies_of, rollouts_of, under_way
-from labapp.results.analysis import ConditionGroup, Tally, summary_groups, table_groups
-from labapp.results.links import TrialLinks
+from labapp.results.reading import ConditionGroup, Reading, Tally, summary_groups, table_groups
 from labapp.results.tallies import OutcomeGroup
 from labapp.statistics.counts import Count
 from labapp.statistics.differences import newcombe_bounds
 from labapp.statistics.prediction import FEWEST, Agreement, agreement
-from labapp.statistics.proportions import rate
 from labapp.statistics.wording import level
 from labapp.studies.arms import Arm
-from labapp.studies.models import Condition, Study, Trial
+from labapp.studies.models import Study, Trial
 
 MIX_TOLERANCE = 0.05
 NOT_YET = (
@@ -35,32 +34,23 @@ ROW_COLUMNS = (
 
 
 def simulated_card(
-    study: Study,
-    evaluation: Evaluation | None,
-    user: User,
-    arms: Sequence[Arm],
-    conditions: Sequence[Condition],
-    real: Tally,
-    filters: Filters,
+    study: Study, evaluation: Evaluation | None, user: User, reading: Reading, filters: Filters
 ) -> SimulatedCard | None:
     """The card under the page's filters; None for a study whose policies are not here."""
     if evaluation is None:
         return _missing(study, user) if study.arms.filter(checkpoint__isnull=False).exists() else None
-    simulated = Tally(outcomes(evaluation))
-    groups = summary_groups(conditions)
+    simulated = replace(reading, tally=Tally(outcomes(evaluation)))
+    groups = summary_groups(reading.conditions)
     together = [group.condition_ids for group in groups]
-    singles = [g for g in table_groups(conditions) if len(g.slugs) == 1 and g.condition_ids not in together]
-    links = TrialLinks.of(study, filters.until)
-    lines = [
-        _line(arm, group, simulated, real, links, evaluation, filters) for group in (*groups, *singles) for arm in arms
-    ]
+    singles = [g for g in table_groups(reading.conditions) if len(g.slugs) == 1 and g.condition_ids not in together]
+    lines = [_line(arm, group, simulated, reading, evaluation) for arm in reading.arms for group in (*groups, *singles)]
     return SimulatedCard(
         about=_about(evaluation),
         href=evaluation.get_absolute_url(),
-        lines=tuple(sorted(lines, key=lambda line: [a.name for a in arms].index(line.pair.real.arm))),
+        lines=tuple(lines),
         figure_groups=tuple(group.label for group in groups),
-        sentences=tuple(_sentences(lines, groups, filters.confidence)),
-        notes=tuple(_notes(evaluation, arms, groups, simulated, real)),
+        sentences=tuple(_sentences(lines, groups, reading.confidence)),
+        notes=tuple(_notes(evaluation, groups, simulated, reading)),
         rows_href=reverse("results:simulated_csv", args=[study.slug]) + format_filters(filters),
     )
 
@@ -127,25 +117,13 @@ def _missing(study: Study, user: User) -> SimulatedCard:
     return SimulatedCard(missing=NOT_YET, action="Evaluate in simulation", action_href=href)
 
 
-def _line(
-    arm: Arm,
-    group: ConditionGroup,
-    simulated: Tally,
-    real: Tally,
-    links: TrialLinks,
-    evaluation: Evaluation,
-    filters: Filters,
-) -> BesideLine:
-    counts = [tally.count([arm.id], group.condition_ids) for tally in (simulated, real)]
-    pair = RatePair(*(_point(arm, group, count, filters.confidence) for count in counts))
+def _line(arm: Arm, group: ConditionGroup, simulated: Reading, real: Reading, evaluation: Evaluation) -> BesideLine:
+    pair = RatePair(*(RatePoint(arm.name, group.label, *side.rate([arm], group)[:5]) for side in (simulated, real)))
     which = "condition" if len(group.slugs) == 1 else "conditions"
     query = urlencode({"policy": arm.code, which: ",".join(group.slugs), "outcome": "counted"}, safe=",")
     rollouts = f"{reverse('evaluations:rollouts', args=[evaluation.pk])}?{query}"
-    return BesideLine(pair, rollouts, links.to([arm], group.slugs), *_difference(*counts, filters.confidence))
-
-
-def _point(arm: Arm, group: ConditionGroup, count: Count, confidence: float) -> RatePoint:
-    return RatePoint(arm.name, group.label, *rate(*count, confidence)[:5])
+    counts = (side.count([arm], group) for side in (simulated, real))
+    return BesideLine(pair, rollouts, real.href([arm], group), *_difference(*counts, real.confidence))
 
 
 def _difference(simulated: Count, real: Count, confidence: float) -> tuple[float | None, float | None, float | None]:
@@ -189,7 +167,7 @@ def _bound(r: float) -> str:
 
 
 def _notes(
-    evaluation: Evaluation, arms: Sequence[Arm], groups: Sequence[ConditionGroup], simulated: Tally, real: Tally
+    evaluation: Evaluation, groups: Sequence[ConditionGroup], simulated: Reading, real: Reading
 ) -> Iterator[str]:
     yield "A rank violation of 0 means that simulation orders the arms as the trials do. "
     starts = evaluation.conditions.all()
@@ -197,26 +175,26 @@ def _notes(
         same = sum(min(len(condition.starts), condition.rollouts) for condition in starts)
         total = sum(condition.rollouts for condition in starts)
         yield f"{same} of {total} rollouts of each arm begin as a planned trial does. "
-    if any(_mixes_differ([arm.id for arm in arms], group, simulated, real) for group in groups):
+    if any(_mixes_differ(group, simulated, real) for group in groups):
         yield "Simulated and real sides mix the conditions differently: compare condition by condition. "
     if evaluation.study and evaluation.study.is_simulated:
         yield "The trials ran on a bench cell, simulated too, but with true parameters that the world only estimates. "
-    absent = [arm.name for arm in arms if not simulated.trials(arm.id)]
+    absent = [arm.name for arm in simulated.arms if not simulated.tally.trials(arm.id)]
     if absent:
         yield f"Not evaluated with the checkpoint it has now: {', '.join(absent)}. "
 
 
-def _mixes_differ(arm_ids: Sequence[int], group: ConditionGroup, simulated: Tally, real: Tally) -> bool:
+def _mixes_differ(group: ConditionGroup, simulated: Reading, real: Reading) -> bool:
     """Whether a condition's share of the trials differs between the sides by more than MIX_TOLERANCE."""
-    totals = [tally.count(arm_ids, group.condition_ids).trials for tally in (simulated, real)]
+    singles = [ConditionGroup.of(c.label, [c]) for c in real.within(group)]
+    totals = [side.count(side.arms, group).trials for side in (simulated, real)]
     if not all(totals):
         return False
-
-    def shares(condition: int) -> list[float]:
-        counts = (tally.count(arm_ids, [condition]).trials for tally in (simulated, real))
-        return [count / total for count, total in zip(counts, totals, strict=True)]
-
-    return any(abs(a - b) > MIX_TOLERANCE for a, b in map(shares, group.condition_ids))
+    shares = [
+        [side.count(side.arms, one).trials / total for one in singles]
+        for side, total in zip((simulated, real), totals, strict=True)
+    ]
+    return any(abs(a - b) > MIX_TOLERANCE for a, b in zip(*shares, strict=True))
 
 
 def _about(evaluation: Evaluation) -> str:

@@ -16,6 +16,11 @@ class Design:
     levels: tuple[tuple[str, str], tuple[str, str]]
     cells: tuple[tuple[Arm, ...], ...]
 
+    @property
+    def arms(self) -> list[Arm]:
+        """Arms of all cells."""
+        return [arm for cell in self.cells for arm in cell]
+
 
 def find_design(arms: Sequence[Arm]) -> Design | None:
     """The 2 x 2 design among the arms, or None where they do not form one.

@@ -5,8 +5,8 @@ from django.utils import timezone
 
 from frontend.dashboards.filters import Filters
 from labapp.results.access import current_viewer
-from labapp.results.analysis import summary_groups, table_groups
 from labapp.results.queries import DatabaseQueries, study_content
+from labapp.results.reading import summary_groups, table_groups
 from labapp.studies.arms import Arm
 from labapp.studies.factors import find_design
 from labapp.studies.models import Condition, PolicyArm, Study, Trial

@@ -4,7 +4,9 @@ import pytest
 from django.utils import timezone
 
 from frontend.dashboards.filters import Filters
+from labapp.results.links import TrialLinks
 from labapp.results.paired import block_patterns, paired_lines, paired_sentence
+from labapp.results.reading import Reading, Tally
 from labapp.results.tallies import selected_trials
 from labapp.statistics.paired import paired
 from labapp.studies.arms import study_arms
@@ -27,9 +29,8 @@ def imported():
 
 
 def lines(study: Study):
-    arms = study_arms(study, with_names=True)
-    trials = selected_trials(study, Filters())
-    return paired_lines(study, arms, trials, 0.95, lambda pair: "/".join(arm.code for arm in pair))
+    arms, links = tuple(study_arms(study, with_names=True)), TrialLinks.of(study, None)
+    return paired_lines(study, selected_trials(study, Filters()), Reading(arms, (), Tally([]), 0.95, links))
 
 
 def test_pairs_are_counted_within_their_condition(imported):
