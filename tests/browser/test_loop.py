@@ -132,6 +132,7 @@ def test_pages_fit_a_tablet_held_upright(sign_in, shoot):
         shoot(page, f"{name}-tablet")
 
 
+@pytest.mark.slow
 def test_the_g1_dataset_is_imported_whole_and_its_video_plays(sign_in, shoot, shared_data):
     page = sign_in("researcher")
     page.goto("/demonstrations/import/")
