@@ -5,19 +5,16 @@ Looks belong to the plan: they count all arms and conditions whatever the page's
 
 import shlex
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
-from django.db.models import Max, Q, QuerySet
-from numpy.typing import NDArray
 
 from frontend.dashboards.content import LookedComparison, LooksCard
 from frontend.dashboards.filters import Filters
 from frontend.figures.data import CoursePath, LookPath
+from labapp.results.blocks import Blocks, planned_blocks, read_blocks, scheduled, withdrawn
 from labapp.results.declared import has_ended
-from labapp.results.tallies import scored, selected_trials
 from labapp.statistics import looks_wording as wording
 from labapp.statistics.looks import (
     ANYTIME,
@@ -27,7 +24,6 @@ from labapp.statistics.looks import (
     Judged,
     Rule,
     effect_comparison,
-    finished_blocks,
     follow,
     judge_looks,
     pair_comparison,
@@ -36,7 +32,7 @@ from labapp.statistics.looks import (
 from labapp.studies.arms import Arm
 from labapp.studies.design.plan import EFFECTS, SHAPES, AnalysisPlan
 from labapp.studies.factors import effect_labels, find_design
-from labapp.studies.models import Study, StudyEvent, Trial
+from labapp.studies.models import Study
 
 LARGEST_BLOCKS = {GROUP_SEQUENTIAL: 20_000, ANYTIME: 2_000}  # about a second of work; the command line takes any
 DEFAULT_ALPHA = 0.05
@@ -48,23 +44,6 @@ SCORES = "z is the pooled score of two arms; for effects it is that of the page'
 BIASED = "An estimate at a crossed boundary is on average somewhat too large: studies stop when they are ahead."
 EXCHANGEABLE = "A sequence rests on blocks in random order, as the schedule draws them."
 TITLES = {GROUP_SEQUENTIAL: "group-sequential", ANYTIME: "anytime-valid, betting"}
-
-
-@dataclass(frozen=True)
-class Blocks:
-    """What the looks rest on.
-
-    Args:
-        outcomes: shape (blocks, arms): 1 success, 0 failure, nan without a valid trial.
-        finished: blocks, from the first on, in which every arm that is not withdrawn has its valid trial.
-    """
-
-    outcomes: NDArray[np.float64]
-    finished: int
-
-    @property
-    def table(self) -> NDArray[np.float64]:
-        return self.outcomes[: self.finished]
 
 
 def looks_card(
@@ -89,7 +68,7 @@ def looks_card(
         text = f"More than {LARGEST_BLOCKS[rule.kind]:,} blocks: export the rows and use the command line."
         return replace(empty, missing=text)
     gone = withdrawn(study, filters.until)
-    blocks = read_blocks(_confirmed(study, filters), arms, gone, total)
+    blocks = read_blocks(scheduled(study, filters.until), arms, gone, total)
     notes = [*([HIDDEN] if hidden else []), wording.level_sentence(rule, len(comparisons))]
     if rule.kind == GROUP_SEQUENTIAL and total > planned:
         notes.append(f"Blocks after {planned} were added later and lie beyond the plan's last look.")
@@ -127,46 +106,6 @@ def compared(arms: Sequence[Arm], plan: AnalysisPlan, with_names: bool) -> tuple
         return found, 0
     labels, cells = effect_labels(design), [[arm.code for arm in cell] for cell in design.cells]
     return [*(effect_comparison(codes, cells, key, labels[key]) for key in effects), *found], 0
-
-
-def planned_blocks(study: Study, until: datetime | None) -> tuple[int, int]:
-    """Blocks of the locked schedule, and with those that amendments added by then; (0, 0) without a schedule."""
-    locked = study.events.filter(kind=StudyEvent.Kind.LOCKED).order_by("created_at").first()
-    at_lock = Q() if locked is None else Q(position__lte=locked.payload.get("slots", 0))
-    slots = study.slots.filter(reschedules=None)
-    if until is not None:
-        slots = slots.filter(position__lte=_last_position(study, until))
-    counts = slots.aggregate(planned=Max("block", filter=at_lock), total=Max("block"))
-    return counts["planned"] or 0, counts["total"] or 0
-
-
-def _last_position(study: Study, until: datetime) -> int:
-    """Of the schedule of then: an amendment appends to it."""
-    amended = study.events.filter(kind=StudyEvent.Kind.AMENDED).values_list("payload", flat=True)
-    later = sum(facts.get("slots", 0) for facts in amended if datetime.fromisoformat(facts["at"]) > until)
-    planned = study.slots.filter(reschedules=None).order_by("-position").values_list("position", flat=True)
-    return next(iter(planned[later : later + 1]), 0)
-
-
-def withdrawn(study: Study, until: datetime | None) -> set[int]:
-    """Arms that were out of the study at that moment."""
-    gone = study.arms.exclude(withdrawn_at=None)
-    return set((gone.filter(withdrawn_at__lte=until) if until else gone).values_list("pk", flat=True))
-
-
-def _confirmed(study: Study, filters: Filters) -> QuerySet[Trial]:
-    trials = selected_trials(study, Filters(until=filters.until))
-    return scored(trials).exclude(slot=None)
-
-
-def read_blocks(trials: QuerySet[Trial], arms: Sequence[Arm], gone: Iterable[int], total: int) -> Blocks:
-    """Outcomes by block and arm, of trials of the schedule."""
-    column = {arm.id: index for index, arm in enumerate(arms)}
-    outcomes = np.full((total, len(arms)), np.nan)
-    for block, arm_id, is_success in trials.values_list("slot__block", "arm_id", "is_success_then"):
-        outcomes[block - 1, column[arm_id]] = is_success
-    is_needed = [arm.id not in set(gone) for arm in arms]
-    return Blocks(outcomes, finished_blocks(outcomes, is_needed))
 
 
 def _with_looks(

@@ -11,10 +11,11 @@ import pytest
 from frontend.dashboards.filters import Filters, parse_filters
 from labapp.results.exports import trial_lines
 from labapp.results.queries import study_content, study_sensitivity
+from labapp.studies.amendments import trials_add
 from labapp.studies.models import Study, Trial
 from labapp.studies.trials import Outcome, trial_confirm, trial_correct, trial_invalidate, trial_undo
 from tests.labapp.results.conftest import START
-from tests.labapp.results.looked import LOOKS, card, looked_study, run_blocks
+from tests.labapp.results.looked import ANYTIME, LOOKS, card, looked_study, moment, run_blocks
 from tests.labapp.results.test_pages import shown
 
 LOST = Outcome(is_success=False, furthest_stage="lift", failure_mode="dropped")
@@ -76,6 +77,15 @@ def test_the_looks_of_then_rest_on_the_outcomes_of_then(pi) -> None:
     trial_correct(trial=trial, outcome=LOST, reason="it fell", version=1, actor=pi, now=at + timedelta(seconds=1))
     assert card(study, pi, until=at) == then
     assert card(study, pi).comparisons[0].path.zs != then.comparisons[0].path.zs
+
+
+def test_blocks_that_were_added_later_are_not_planned_yet(pi) -> None:
+    study = looked_study(pi, ANYTIME, ["GG:UU"])
+    run_blocks(study, 1, 3)
+    then = card(study, pi, until=moment(3))
+    trials_add(study=study, extra={"nominal": 2}, reason="not yet clear", actor=pi, now=moment(4))
+    assert card(study, pi, until=moment(3)) == then
+    assert (then.planned, card(study, pi).planned) == (20, 22)
 
 
 def test_only_changes_of_the_chosen_trials_are_told(study, won, pi) -> None:
