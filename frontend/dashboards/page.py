@@ -168,7 +168,7 @@ def _notices(content: Content, filters: Filters) -> list[Any]:
 def _moment(content: Content, filters: Filters) -> html.Div:
     """Which moment is shown, and the way to the state of now."""
     now = format_filters(replace(filters, until=None, data_version="")) or "?"
-    return notice([f"{content.since} ", html.A("See now", href=now)], "warn")
+    return notice(html.Span([f"{content.since} ", html.A("See now", href=now)]), "warn")
 
 
 def _summary(content: Content, filters: Filters) -> html.Div:
