@@ -32,7 +32,7 @@ POSTERIOR_NOTE = (
     "is given these trials, and replaces no test."
 )
 PROGRESS_NOTE = (
-    "Share of pairs of trials in which the first arm's got to a later stage (ties half): above 50 % it gets further. "
+    "Share of pairs of trials in which the first arm's got to a later stage (ties half): above 50% it gets further. "
     "Brunner-Munzel by permutation, Holm-adjusted; with ten trials an arm the interval covers more than it says."
 )
 
@@ -62,7 +62,7 @@ def _parts(content: Content, filters: Filters, theme: str) -> list[Part]:
 
 
 def _success(content: Content, filters: Filters, theme: str) -> list[Any]:
-    percent = f"{100 * filters.confidence:g} % Wilson intervals"
+    percent = f"{100 * filters.confidence:g}% Wilson intervals"
     figure = graph("success-bars", draw("success-bars", content, theme))
     return [
         card("Success by arm and condition", success_table(content), percent),

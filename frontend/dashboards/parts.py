@@ -144,8 +144,8 @@ def progress_table(lines: Sequence[ProgressLine]) -> html.Div:
 
 
 def probability(value: float) -> str:
-    """Neither 0 nor 100 %: draws can show neither."""
-    return "> 99.9 %" if value > 0.999 else "< 0.1 %" if value < 0.001 else f"{100 * value:.1f} %"
+    """Neither 0 nor 100%: draws can show neither."""
+    return "> 99.9%" if value > 0.999 else "< 0.1%" if value < 0.001 else f"{100 * value:.1f}%"
 
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[Any]], words: int = 1) -> html.Div:

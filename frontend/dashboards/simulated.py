@@ -21,7 +21,7 @@ def simulated_cards(content: SimulatedCard | None, confidence: float, theme: str
     if content.missing:
         return [card(TITLE, _missing(content))]
     note = html.A(content.about, href=content.href) if content.href else content.about
-    percent = f"{100 * confidence:g} %"
+    percent = f"{100 * confidence:g}%"
     inside = [
         html.Div(graph("sim-beside-real", simulated_figure(content, theme)), className="beside-panels"),
         html.Div(html.Ul([html.Li(text) for text in content.sentences]), className="effects-list"),

@@ -27,7 +27,7 @@ def latex_table(content: Content, confidence: float) -> str:
     kind = ", simulated" if content.is_simulated else ""
     source = f"{content.name}, data version {content.data_version}{moment}{kind}"
     return (
-        f"% {latex_text(source)}; rate in per cent with {100 * confidence:g} % Wilson interval\n"
+        f"% {latex_text(source)}; rate in per cent with {100 * confidence:g}% Wilson interval\n"
         f"\\begin{{tabular}}{{l{'r' * len(content.columns)}}}\n\\toprule\nArm & {columns} \\\\\n\\midrule\n"
         f"{body}\n\\bottomrule\n\\end{{tabular}}\n"
     )
@@ -58,7 +58,7 @@ def _html_cell(cell: Cell) -> SafeString | str:
     if cell.rate is None or cell.low is None or cell.high is None:
         return "no trials"
     return format_html(
-        "{}/{}, <b>{} %</b><br><small>{} to {} %</small>",
+        "{}/{}, <b>{}%</b><br><small>{} to {}%</small>",
         cell.successes,
         cell.trials,
         *(f"{100 * value:.0f}" for value in (cell.rate, cell.low, cell.high)),

@@ -51,7 +51,7 @@ def difference_command(options: Namespace) -> Answer:
         answer["equivalence"] = verdict._asdict()
         sentences.append(
             f"With a margin of {100 * options.margin:g} points: {verdict.verdict} ({p_value(verdict.p)}, "
-            f"90 % interval {points(verdict.low)} to {points(verdict.high)})."
+            f"90% interval {points(verdict.low)} to {points(verdict.high)})."
         )
     return answer, sentences
 
@@ -195,7 +195,7 @@ def _power_sentence(found: planning.FactorialPower, method: str, alpha: float) -
     how = "plain normal formula" if method == "normal" else "drawn studies, the results page's own test"
     return (
         f"With {found.n} trials a cell: power {found.main_a:.2f} for the first factor, {found.main_b:.2f} for the "
-        f"second, {found.interaction:.2f} for the interaction ({how}, two-sided {100 * alpha:g} %)."
+        f"second, {found.interaction:.2f} for the interaction ({how}, two-sided {100 * alpha:g}%)."
     )
 
 

@@ -116,7 +116,7 @@ def course_sentence(course: Course) -> str:
     if not course.blocks:
         return f"{capitalised(comparison.label)}: no finished block holds all its arms yet."
     interval = (
-        f"{100 * (1 - course.level):.4g} % sequence {points(course.lows[-1])} to {points(course.highs[-1])} points"
+        f"{100 * (1 - course.level):.4g}% sequence {points(course.lows[-1])} to {points(course.highs[-1])} points"
     )
     if course.decided_at is None:
         return f"{capitalised(comparison.label)}: not decided after {len(course.blocks)} blocks ({interval})."

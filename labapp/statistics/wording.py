@@ -21,8 +21,8 @@ def points(share: float) -> str:
 
 
 def percent(share: float | None) -> str:
-    """A share in per cent: 0.52 -> "52 %", None -> "no trials"."""
-    return "no trials" if share is None else f"{100 * share:.0f} %"
+    """A share in per cent: 0.52 -> "52%", None -> "no trials"."""
+    return "no trials" if share is None else f"{100 * share:.0f}%"
 
 
 def p_value(p: float) -> str:
@@ -43,7 +43,7 @@ def detectable_effect(low: float, high: float, confidence: float, power: float =
 
 
 def rate_sentence(rate: Rate) -> str:
-    """ "26 of 50 succeeded: 52 % (95 % interval 39 % to 65 %)"."""
+    """ "26 of 50 succeeded: 52% (95% interval 39% to 65%)"."""
     if rate.rate is None:
         return "No trials, so no rate and no interval."
     exact = ", exact: covers at least as often as it says" if rate.method == "clopper-pearson" else ""
@@ -130,8 +130,8 @@ def compared_sentence(first: str, second: str, found: Difference, adjusted_p: fl
 
 
 def level(confidence: float) -> str:
-    """0.95 -> "95 %"."""
-    return f"{100 * confidence:g} %"
+    """0.95 -> "95%"."""
+    return f"{100 * confidence:g}%"
 
 
 def capitalised(text: str) -> str:

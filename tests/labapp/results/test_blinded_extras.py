@@ -80,10 +80,10 @@ def test_a_blinded_report_hides_what_the_plan_says_of_single_arms(blinded: Study
 
     text = report(researcher)
     assert text.count("hidden until the study is unblinded") == 3
-    assert "86 %</dd>" not in text and "non-inferior" not in text
+    assert "86%</dd>" not in text and "non-inferior" not in text
     assert_no_policy(text)
     told = report(pi)
-    assert "policy GG 86 %" in told and "Does grounding help?" in told
+    assert "policy GG 86%" in told and "Does grounding help?" in told
     assert told.count("<code>") > text.count("<code>")  # hashes of checkpoints
 
 

@@ -33,7 +33,7 @@ def margins(user, *declared: dict) -> tuple[str, ...]:
 def test_a_declared_margin_gets_its_verdict_with_interval(pi, declared, verdict):
     (sentence,) = margins(pi, declared)
     assert sentence.startswith(verdict)
-    assert "90 % interval" in sentence and "p " in sentence
+    assert "90% interval" in sentence and "p " in sentence
 
 
 def test_an_arm_without_trials_cannot_be_judged(pi):

@@ -88,7 +88,7 @@ def test_the_latex_table_escapes_names_and_has_every_cell(study: Study, pi) -> N
 def test_the_html_table_escapes_names(study: Study, pi) -> None:
     text = html_table(renamed(study_content(study, pi, Filters()), "<script>alert(1)</script>"))
     assert "<script>" not in text
-    assert "43/50, <b>86 %</b>" in text
+    assert "43/50, <b>86%</b>" in text
 
 
 def test_the_report_is_one_file_with_numbers_plan_deviations_and_hashes(db, pi, browser_of) -> None:
@@ -98,7 +98,7 @@ def test_the_report_is_one_file_with_numbers_plan_deviations_and_hashes(db, pi, 
     text = b"".join(answer).decode()
     for expected in (
         "43/50", "World grounding raised success by 18.0 points", "belt replaced", "world &amp; behavior",
-        study.design_sha256, "90 % Wilson", "simulated", "Deviation: amended", "Boschloo",
+        study.design_sha256, "90% Wilson", "simulated", "Deviation: amended", "Boschloo",
     ):  # fmt: skip
         assert expected in text, expected
     outside = text.replace(text[text.index("<script") : text.rindex("</script>")], "")

@@ -150,7 +150,7 @@ def test_filters_in_the_address_choose_conditions_and_confidence(study: Study, p
     text = shown(browser_of(pi), study.slug, "?conditions=nominal&confidence=0.9")
     assert " 22/24" in text
     assert "43/50" not in text
-    assert "90 % Wilson intervals" in text
+    assert "90% Wilson intervals" in text
 
 
 def test_a_link_that_cannot_be_read_says_so(study: Study, pi: User, browser_of: BrowserOf) -> None:

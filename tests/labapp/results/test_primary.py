@@ -31,7 +31,7 @@ def test_without_primary_comparisons_there_is_no_card(pi):
 def test_a_pair_is_judged_by_the_declared_test(pi, test):
     (sentence,) = lines(pi, {"primary": [f"{BOTH}:{NEITHER}"], "test": test})
     found = difference(43, 50, 29, 50, test=test)
-    assert sentence.startswith("Policy GG succeeded more often than policy UU: +28.0 points (95 % interval ")
+    assert sentence.startswith("Policy GG succeeded more often than policy UU: +28.0 points (95% interval ")
     assert f"{test.capitalize()} {p_value(found.p)}" in sentence and "adjusted" not in sentence
 
 
@@ -48,7 +48,7 @@ def test_holm_counts_the_primary_comparisons_alone_and_can_take_a_verdict_back(p
     alone, together = told[:4], told[4:]
     assert raw[0] < 0.05 < holm(raw)[0] * 2  # a verdict that hangs on the adjustment
     for sentence, adjusted in zip(together, holm(raw), strict=True):
-        assert f"adjusted {p_value(adjusted)}" in sentence and "98.75 % interval" in sentence
+        assert f"adjusted {p_value(adjusted)}" in sentence and "98.75% interval" in sentence
         assert ("more often" in sentence) is (adjusted < 0.05)
     assert ["more often" in sentence for sentence in alone] == [p < 0.05 for p in raw]
 
@@ -56,13 +56,13 @@ def test_holm_counts_the_primary_comparisons_alone_and_can_take_a_verdict_back(p
 def test_what_is_not_shown_names_the_detectable_effect_and_claims_no_equality(pi):
     (sentence,) = lines(pi, {"primary": [f"{WORLD_ONLY}:{BOTH}"]})
     assert sentence.startswith("No difference between policy GU and policy GG shown: −4.0 points")
-    assert sentence.endswith("points with 80 % power.")
+    assert sentence.endswith("points with 80% power.")
 
 
 def test_effects_are_judged_at_the_declared_level(pi):
     strict, usual = lines(pi, *({"primary": ["main_b"], "alpha": alpha} for alpha in (0.01, 0.2)))
-    assert strict.startswith("No effect of behavior grounding shown: +10.0 points (99 % interval ")
-    assert usual.startswith("Behavior grounding raised success: +10.0 points (80 % interval ")
+    assert strict.startswith("No effect of behavior grounding shown: +10.0 points (99% interval ")
+    assert usual.startswith("Behavior grounding raised success: +10.0 points (80% interval ")
 
 
 def test_filters_of_the_page_leave_the_verdicts_alone(pi):

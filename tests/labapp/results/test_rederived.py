@@ -225,8 +225,8 @@ def test_the_real_rollouts_have_their_known_effects_everywhere(
     for line in effects[:3]:
         assert line.point.low < line.point.points < line.point.high
         assert line.sentence.split(" This many")[0] in report
-    assert "raised success by 16.0 points (95 % interval +9.3 to +22.5" in done.stdout
-    assert "−5.0 points (95 % interval −11." in done.stdout
+    assert "raised success by 16.0 points (95% interval +9.3 to +22.5" in done.stdout
+    assert "−5.0 points (95% interval −11." in done.stdout
     assert "Half-interaction +5.5 points." in done.stdout
     assert "in 66 of 200 pairs only cgvd / semantic succeeded" in report
     assert "in 45 of 200 pairs only cgvd / control succeeded" in report

@@ -36,7 +36,7 @@ def test_an_effect_that_is_not_shown_says_so_and_a_shown_one_does_not(study, pi)
     behavior = lines["behavior grounding", "all"]
     assert behavior.startswith("No effect of behavior grounding shown")
     assert "Were the effect seen so far the true one, about " in behavior
-    assert "more trials per arm would show it with 80 % power" in lines["interaction", "all"]
+    assert "more trials per arm would show it with 80% power" in lines["interaction", "all"]
 
 
 def test_equal_arms_are_resolved_by_no_number_and_an_arm_without_trials_says_nothing(pi) -> None:

@@ -75,7 +75,7 @@ def test_operators_who_score_differently_are_seen_and_like_ones_are_not() -> Non
 
 def test_uneven_invalid_trials_name_the_worst_arm() -> None:
     caution = invalid_trials({"a": Count(1, 60), "b": Count(15, 60), "untried": Count(0, 0)})
-    assert "most in b: 25 %" in caution.message
+    assert "most in b: 25%" in caution.message
     assert invalid_trials({"a": Count(3, 60), "b": Count(4, 60)}) is None
     assert invalid_trials({"a": Count(0, 60), "b": Count(0, 60)}) is None
 

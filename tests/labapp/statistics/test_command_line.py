@@ -118,4 +118,4 @@ def test_it_runs_as_a_module_and_without_django() -> None:
            "runpy.run_module('labapp.statistics', run_name='__main__')"  # fmt: skip
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
     assert done.returncode == 0, done.stderr
-    assert "26 of 50 succeeded: 52 %" in done.stdout
+    assert "26 of 50 succeeded: 52%" in done.stdout

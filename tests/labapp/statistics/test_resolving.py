@@ -39,7 +39,7 @@ def test_no_number_resolves_no_difference_and_a_tiny_one_takes_very_many() -> No
 
 def test_the_sentence_says_its_assumption() -> None:
     assert more_sentence(120) == (
-        "Were the effect seen so far the true one, about 120 more trials per arm would show it with 80 % power "
+        "Were the effect seen so far the true one, about 120 more trials per arm would show it with 80% power "
         "(normal formula)."
     )
     assert "more than 100,000 trials" in more_sentence(MOST)

@@ -100,8 +100,8 @@ def test_a_margin_needs_two_arms_and_a_size(draft, researcher, browser_of, sent)
 def test_power_follows_the_fields_before_anything_is_saved(draft, researcher, browser_of, sent):
     client = browser_of(researcher)
     page = client.get(url(draft, "power/")).content.decode()
-    assert "in 84 % of studies (86 % by the plain formula)" in page
-    assert "(39 % by the plain formula)" in page
+    assert "in 84% of studies (86% by the plain formula)" in page
+    assert "(39% by the plain formula)" in page
     longer = post(client, url(draft, "power/"), sent(draft) | {"conditions-0-trials_per_arm": "124"})
     assert "150 trials per arm" in longer.content.decode()
     assert draft.conditions.get(slug="nominal").trials_per_arm == 24

@@ -96,10 +96,10 @@ def test_what_was_asked_once_is_not_worked_out_again():
 def test_the_sentences_say_rule_power_and_length():
     world = rows(FOUR)["main_a"]
     assert stopped_sentence(world, FOUR, 50) == (
-        "World grounding with 4 looks: found in 83 % of studies, 41 of 50 trials per arm on average."
+        "World grounding with 4 looks: found in 83% of studies, 41 of 50 trials per arm on average."
     )
     behavior = rows(ANYTIME)["main_b"]
-    assert "80 % power would need about" in stopped_sentence(behavior, ANYTIME, 50)
+    assert "80% power would need about" in stopped_sentence(behavior, ANYTIME, 50)
 
 
 def test_a_group_sequential_plan_says_when_it_looks_and_what_it_asks():
@@ -125,7 +125,7 @@ def test_changing_the_rule_in_the_form_changes_the_power_at_once(draft, research
     assert "stopping-table" not in fixed
     looked = panel(client, draft, sent(draft, stopping="group-sequential", looks=4, primary=["main_a"]))
     assert "Under the stopping rule: 4 looks, O&#x27;Brien-Fleming" in looked
-    assert "World grounding with 4 looks: found in 83 % of studies" in looked
+    assert "World grounding with 4 looks: found in 83% of studies" in looked
     assert "one look at the end, for comparison" in looked
     bet = panel(client, draft, sent(draft, stopping="anytime"))
     assert "Under the stopping rule: betting, read after every block" in bet

@@ -21,7 +21,7 @@ def test_the_power_follows_the_chosen_rule(page_of, live_server, researcher: Use
     page.locator("input[name=stopping][value=group-sequential]").check()
     page.wait_for_selector("#stopping-table")
     page.wait_for_selector("[data-power-figure=stopping] .scatterlayer path")
-    expect(page.locator("#power")).to_contain_text("found in 83 % of studies")
+    expect(page.locator("#power")).to_contain_text("found in 83% of studies")
     screenshot(page, "stopping-looks-light", part="#power")
     page.locator("[data-toggle-theme]").click()
     page.locator("input[name=stopping][value=anytime]").check()
