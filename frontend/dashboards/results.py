@@ -77,43 +77,28 @@ def create_results_app(queries: Queries, prefix: str, csrf_cookie: str = "csrfto
 
 def layout() -> html.Div:
     """The frame that every study shares; callbacks fill it."""
+    stores = [dcc.Store(id=name) for name in ("theme", "version", "newer", "opened", "to-save", "saved")]
+    checks = [html.Button(CHECK, id="run-checks", className="button small"), html.Div(id="checks", className="stack")]
     return html.Div(
         [
             dcc.Location(id="address", refresh="callback-nav"),
-            dcc.Store(id="theme"),
-            dcc.Store(id="version"),
-            dcc.Store(id="newer"),
-            dcc.Store(id="opened"),
-            dcc.Store(id="to-save"),
-            dcc.Store(id="saved"),
+            *stores,
             dcc.Interval(id="poll", interval=POLL_MS),
-            html.Div(
-                [
-                    _filter("Conditions", dcc.Checklist(id="conditions", options=[], value=[], inline=True)),
-                    _filter("Arms", dcc.Checklist(id="arms", options=[], value=[], inline=True)),
-                    _filter(
-                        "Confidence",
-                        dcc.RadioItems(
-                            id="confidence",
-                            options=[{"value": c, "label": f"{c:.0%}"} for c in CONFIDENCES],
-                            value=0.95,
-                            inline=True,
-                        ),
-                    ),
-                ],
-                className="card results-filters",
-            ),
+            html.Div(_filters(), className="card results-filters"),
             html.Div(id="body", className="stack", **{"aria-live": "polite"}),
-            html.Div(
-                [
-                    html.Button(CHECK, id="run-checks", className="button small"),
-                    html.Div(id="checks", className="stack"),
-                ],
-                className="stack results-checks",
-            ),
+            html.Div(checks, className="stack results-checks"),
         ],
         className="stack",
     )
+
+
+def _filters() -> list[html.Div]:
+    levels = [{"value": c, "label": f"{c:.0%}"} for c in CONFIDENCES]
+    return [
+        _filter("Conditions", dcc.Checklist(id="conditions", options=[], value=[], inline=True)),
+        _filter("Arms", dcc.Checklist(id="arms", options=[], value=[], inline=True)),
+        _filter("Confidence", dcc.RadioItems(id="confidence", options=levels, value=0.95, inline=True)),
+    ]
 
 
 def _filter(label: str, control: Any) -> html.Div:
