@@ -19,7 +19,7 @@ from labapp.studies.models import Study
 from labapp.studies.presets import ConditionPreset
 from robots.agent.agent import Agent, AgentOptions
 from robots.agent.policy import PolicyPool
-from tests.chromium import CHROMIUM, FLAGS
+from tests.chromium import CHROMIUM, FLAGS, PATIENCE_MS
 from tests.labapp import builders
 from tests.robots.agent.conftest import FAKE_POLICY, ToyRig
 
@@ -80,7 +80,7 @@ async def tablet(url: str, user: User, width: int = 1180, height: int = 820) -> 
         browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=[*FLAGS, NAMED])
         context = await browser.new_context(viewport={"width": width, "height": height})
         page = await context.new_page()
-        page.set_default_timeout(20_000)
+        page.set_default_timeout(PATIENCE_MS)
         page.on("pageerror", lambda error: errors.append(str(error)))
         await sign_in(page, url, user)
         yield page
@@ -135,11 +135,11 @@ class Operator:
         await expect(self.page.locator("[data-action=start]")).to_be_visible()
 
     async def start(self) -> None:
-        await expect(self.page.locator("[data-action=start]")).to_be_enabled(timeout=20_000)
+        await expect(self.page.locator("[data-action=start]")).to_be_enabled()
         self.count = 0
         await self.press("Space")
-        await expect(self.page.locator("[data-action=accept]")).to_be_visible(timeout=20_000)
+        await expect(self.page.locator("[data-action=accept]")).to_be_visible()
 
     async def scored(self, number: int) -> None:
-        await expect(self.page.locator("#progress-text")).to_have_text(f"{number} of 12", timeout=20_000)
+        await expect(self.page.locator("#progress-text")).to_have_text(f"{number} of 12")
         self.counts.append(self.count)

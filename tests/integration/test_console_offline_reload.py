@@ -117,7 +117,7 @@ def outcomes() -> list[tuple[str, str, int]]:
 
 async def kept(page: Page) -> None:
     """The browser has its copy of the console."""
-    await expect(page.locator("#console")).to_have_attribute("data-kept", "true", timeout=20_000)
+    await expect(page.locator("#console")).to_have_attribute("data-kept", "true")
 
 
 async def waits(page: Page) -> None:
