@@ -9,6 +9,7 @@ from labapp.cells.flatten import PARTS, named_values
 from labapp.cells.models import Cell, World
 from labapp.cells.params import MeasureWorldParams, NominalWorldParams
 from labapp.cells.services import world_store
+from labapp.runs.events import clean_json
 from labapp.runs.kinds import RunError, RunKind, out_folder, params_of, register, room_command, row_of
 from labapp.runs.models import Run
 
@@ -36,7 +37,7 @@ class MeasureWorld(RunKind):
             cell=cell_of(params.cell),
             name=params.name,
             parameters=read_world(out),
-            residuals=_by_part(_read_json(out / "residuals.json")),
+            residuals=_by_part(clean_json(_read_json(out / "residuals.json"))),
             method="simple registration",
         )
         return world_result(world)

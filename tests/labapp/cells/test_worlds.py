@@ -37,11 +37,12 @@ def test_a_measured_world_rests_on_three_calibrations_with_their_residuals(resea
     out = tmp_path / "out"
     out.mkdir()
     (out / "world.json").write_text(json.dumps(made.grounded_parameters()))
-    (out / "residuals.json").write_text(json.dumps({"cameras": {"head": {"reprojection_px": 0.2}}}))
+    left = {"reprojection_px": 0.2, "leave_one_out_px": float("nan")}  # of three views no one can be left out
+    (out / "residuals.json").write_text(json.dumps({"cameras": {"head": left}}))
     MeasureWorld().finish(run, tmp_path, {})
     world = World.objects.get()
     assert (world.grounding, world.version) == ("grounded", 1)
-    assert world.visual_calibration.residuals == {"head.reprojection_px": 0.2}
+    assert world.visual_calibration.residuals == {"head.reprojection_px": 0.2, "head.leave_one_out_px": None}
     assert Calibration.objects.filter(run=run).count() == 3
 
 
