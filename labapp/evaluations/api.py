@@ -64,7 +64,7 @@ class RolloutSerializer(serializers.ModelSerializer):
     policy = serializers.SerializerMethodField()
     condition = serializers.CharField(source="condition.slug", read_only=True)
     url = serializers.CharField(source="get_absolute_url", read_only=True, help_text="Its page, with its videos.")
-    is_recorded = serializers.SerializerMethodField()
+    is_recorded = serializers.BooleanField(read_only=True)
 
     class Meta:
         model = SimulatedRollout
@@ -75,9 +75,6 @@ class RolloutSerializer(serializers.ModelSerializer):
 
     def get_policy(self, rollout: SimulatedRollout) -> str:
         return self.context["names"][rollout.policy_id]
-
-    def get_is_recorded(self, rollout: SimulatedRollout) -> bool:
-        return rollout.episode is not None
 
 
 class EvaluateSerializer(serializers.Serializer):

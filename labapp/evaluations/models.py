@@ -167,3 +167,7 @@ class SimulatedRollout(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("evaluations:rollout", args=[self.policy.evaluation_id, self.policy.word, self.number + 1])
+
+    @property
+    def is_recorded(self) -> bool:
+        return self.folder_id is not None and self.episode is not None

@@ -1,6 +1,7 @@
 """What simulated rollouts left to be watched: episodes folders in the store, their videos and joints."""
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from labapp.runs.models import Run
 from labapp.studies.recording import RecordedTable, RecordingMissing
 from robots.errors import DataError
 
-EPISODES = "episodes"  # kind of the run's artifacts
+EPISODES = "episodes"  # kind of the run's artifacts, and the folder of its output that they lie in
 
 
 @dataclass(frozen=True)
@@ -46,19 +47,24 @@ def folders_store(*, run: Run, evaluation: Evaluation, out: Path, paths: set[str
 
 
 def recordings_remove(*, run: Run | None) -> None:
-    """Take what an unfinished evaluation recorded out of the store once its rows are gone."""
-    found = run.artifacts.filter(kind=EPISODES) if run else ()
-    for artifact in found:
-        transaction.on_commit(lambda prefix=artifact.prefix: storage.delete_prefix(prefix))
-        artifact.delete()
+    """Take what an unfinished evaluation recorded out of the store once its rows are gone.
+
+    While the store is away the files stay, and the run's artifacts tell of them.
+    """
+    if run is not None:
+        transaction.on_commit(partial(_files_delete, run), robust=True)
+
+
+def _files_delete(run: Run) -> None:
+    storage.delete_prefix(f"runs/{run.pk}/{EPISODES}")
+    run.artifacts.filter(kind=EPISODES).delete()
 
 
 def entry_of(rollout: SimulatedRollout) -> EpisodeEntry | None:
     """What the index of its folder says of a rollout; None where nothing was recorded."""
-    folder = rollout.folder
-    if folder is None or rollout.episode is None:
+    if not rollout.is_recorded:
         return None
-    return index_load(folder.prefix, folder.sha256).entry(rollout.episode)
+    return index_load(rollout.folder.prefix, rollout.folder.sha256).entry(rollout.episode)
 
 
 def table_of(rollout: SimulatedRollout) -> RecordedTable:

@@ -6,8 +6,16 @@ from typing import Any
 
 from django.core.paginator import Paginator
 from django.db.models import QuerySet
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, QueryDict, StreamingHttpResponse
-from django.shortcuts import render
+from django.http import (
+    Http404,
+    HttpRequest,
+    HttpResponse,
+    HttpResponseBase,
+    JsonResponse,
+    QueryDict,
+    StreamingHttpResponse,
+)
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
@@ -61,11 +69,17 @@ def rollout_list(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_safe
 @role_required(*EVERYONE)
-def rollout_csv(request: HttpRequest, pk: int) -> StreamingHttpResponse:
-    """All filtered rollouts in their order; of a blinded study policies keep their codes."""
+def rollout_csv(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """All filtered rollouts in their order; of a blinded study policies keep their codes.
+
+    A filter that cannot be applied is said on the list: a file without it would hold other rows than asked for.
+    """
     found = visible_or_error_page(request.user, pk)
     names = names_of(request, found)
-    rows = csv_rows(filtered(request.GET, found, names).qs.select_related(*ROWS), names)
+    chosen = filtered(request.GET, found, names)
+    if not chosen.is_valid():
+        return redirect(f"{reverse('evaluations:rollouts', args=[pk])}?{filter_query(request.GET)}")
+    rows = csv_rows(chosen.qs.select_related("condition"), names)
     headers = {"Content-Disposition": f'attachment; filename="evaluation-{found.pk}-rollouts.csv"'}
     return StreamingHttpResponse(csv_lines(rows), content_type="text/csv; charset=utf-8", headers=headers)
 
@@ -84,7 +98,6 @@ def rollout(request: HttpRequest, pk: int, code: str, number: int) -> HttpRespon
         "policy_name": names.by_key[found.policy_id],
         "videos": recordings.videos_of(found),
         "events": recordings.events_of(found),
-        "is_recorded": found.folder_id is not None and found.episode is not None,
         "around": around(found, filtered(request.GET, evaluation, names), filter_query(request.GET)),
         "same_start": same_start(found, names),
         "trials": trials_of_start(found),
@@ -151,9 +164,10 @@ class Around:
 def around(found: SimulatedRollout, chosen: RolloutFilter, query: str) -> Around:
     keys = list(chosen.qs.values_list("pk", flat=True))
     at = keys.index(found.pk) if found.pk in keys else -1
-    beside = {-1: keys[at - 1] if at > 0 else None, 1: keys[at + 1] if at + 1 < len(keys) else None}
-    rows = SimulatedRollout.objects.select_related(*ROWS).in_bulk([key for key in beside.values() if key])
-    return Around(rows.get(beside[-1]), rows.get(beside[1]), at + 1, len(keys), query)
+    before, after = keys[max(at - 1, 0) : max(at, 0)], keys[at + 1 : at + 2]
+    rows = SimulatedRollout.objects.select_related(*ROWS).in_bulk([*before, *after])
+    previous, following = (rows[beside[0]] if beside else None for beside in (before, after))
+    return Around(previous, following, at + 1, len(keys), query)
 
 
 def same_start(found: SimulatedRollout, names: Names) -> list[SimulatedRollout]:
@@ -177,9 +191,10 @@ def trials_of_start(found: SimulatedRollout) -> Sequence[Trial]:
 
 def csv_rows(found: QuerySet[SimulatedRollout], names: Names) -> Iterator[list[Any]]:
     yield HEADER
+    words = {key: word for word, key in names.by_word.items()}
     for row in found.iterator(chunk_size=2000):
         ended = "invalid" if row.invalid_reason else "success" if row.is_success else "failure"
         start = [row.condition.slug, row.object_name, row.bin, row.belt_speed, row.seed]
         outcome = [ended, row.furthest_stage, row.failure_mode, row.time_s, row.invalid_reason]
-        is_recorded = row.episode is not None
-        yield [row.number + 1, row.policy.word, names.by_key[row.policy_id], *start, *outcome, True, is_recorded]
+        policy = [words[row.policy_id], names.by_key[row.policy_id]]
+        yield [row.number + 1, *policy, *start, *outcome, True, row.is_recorded]

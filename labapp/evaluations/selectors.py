@@ -55,7 +55,11 @@ def visible_or_error_page(user: User, pk: int) -> Evaluation:
     """
     found = get_object_or_404(evaluations(), pk=pk)
     if not may_see(user, found):
-        raise PermissionDenied("Results of a blinded study open to operators once the PI unblinds it.")
+        raise PermissionDenied(
+            "Results of a blinded study open to operators once the PI unblinds it."
+            if found.study
+            else "Evaluations outside of studies are for researchers and PIs."
+        )
     return found
 
 

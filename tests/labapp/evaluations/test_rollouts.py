@@ -77,6 +77,12 @@ def test_the_csv_has_all_filtered_rows_in_their_order_not_only_a_page(lab, evalu
     assert {row["code"] for row in rows} == {row["policy"] for row in rows}, "a blinded study shows codes"
 
 
+def test_a_csv_of_a_filter_that_cannot_be_applied_leads_to_the_list_that_says_so(lab, evaluation) -> None:
+    answer = lab.client("researcher").get(f"{evaluation.get_absolute_url()}rollouts.csv?policy=nobody", follow=True)
+    assert answer.redirect_chain == [(f"{evaluation.get_absolute_url()}rollouts/?policy=nobody", 302)]
+    assert "Select a valid choice" in answer.content.decode()
+
+
 def test_an_empty_list_says_what_to_do_next(lab, evaluation) -> None:
     client, url = lab.client("researcher"), f"{evaluation.get_absolute_url()}rollouts/"
     assert "Show all rollouts" in client.get(f"{url}?outcome=invalid").content.decode()
@@ -106,6 +112,8 @@ def test_a_rollout_without_video_has_its_joints_and_one_without_a_recording_says
     second = client.get(address(lab, watched, 2)).content.decode()
     assert "no video" in second and "<video" not in second
     assert client.get(f"{address(lab, watched, 2)}series/").status_code == 200
+    assert "broke off before anything could be recorded" in client.get(address(lab, watched, 3)).content.decode()
+    SimulatedRollout.objects.filter(number=2).update(folder=None)
     assert "Only the outcome of this rollout is here" in client.get(address(lab, watched, 3)).content.decode()
     assert client.get(f"{address(lab, watched, 3)}series/").status_code == 404
     for missing in (f"{watched.get_absolute_url()}rollouts/nobody/1/", address(lab, watched, 999)):
@@ -142,13 +150,13 @@ def test_what_a_removed_evaluation_recorded_leaves_the_store(
 ) -> None:
     out = tmp_path / "part"
     write_episodes(out / "episodes" / "policy-1-0000", with_video=(True,))
-    stored = artifact_store(run_id=watched.run_id, out=out, artifact=Artifact("episodes/policy-1-0000", "episodes"))
+    artifact_store(run_id=watched.run_id, out=out, artifact=Artifact("episodes/policy-1-0000", "episodes"))
     Evaluation.objects.update(ready_at=None)
     Run.objects.filter(pk=watched.run_id).update(status="failed", finished_at=timezone.now())
     watched.refresh_from_db()
     with django_capture_on_commit_callbacks(execute=True):
         evaluation_remove(watched)
-    assert storage.list_keys(f"{stored.prefix}/") == []
+    assert storage.list_keys(f"runs/{watched.run_id}/") == [] and not watched.run.artifacts.exists()
     assert not SimulatedRollout.objects.exists() and not RolloutFolder.objects.exists()
 
 
