@@ -142,7 +142,6 @@ def trial_confirm(*, trial: Trial, outcome: Outcome, version: int, actor: User |
         actor=actor,
         now=now,
         confirmed_at=now,
-        ended_at=trial.ended_at or now,
     )
 
 
@@ -209,7 +208,6 @@ def trial_invalidate(*, trial: Trial, reason: str, version: int, actor: User | N
         actor=actor,
         now=now,
         reason=reason,
-        ended_at=trial.ended_at or now,
     )
     if trial.slot is not None and not hasattr(trial.slot, "rescheduled_as"):
         _reschedule(trial.slot)
@@ -242,6 +240,8 @@ def _change(
             f"{row.version}, you saw {version}). Look at it again."
         )
     before, before_since = _outcome(row), _since(row)
+    if row.status in UNFINISHED:
+        row.ended_at = row.ended_at or now  # the agent may have said so since the caller read the trial
     for name, value in {**values, **also}.items():
         setattr(row, name, value)
     row.version += 1

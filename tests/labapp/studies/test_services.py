@@ -129,6 +129,14 @@ def test_a_proposal_after_the_outcome_leaves_the_outcome(study, operator):
     assert (late.status, late.is_success, late.proposal) == (Trial.Status.CONFIRMED, False, {"is_success": True})
 
 
+def test_a_score_keeps_the_end_that_the_robot_told_meanwhile(study, operator):
+    shown = start(study, operator)
+    trials.trial_propose(trial_id=shown.pk, proposal={"is_success": True}, now=NOW + timedelta(seconds=9))
+    later = NOW + timedelta(seconds=30)
+    scored = trials.trial_confirm(trial=shown, outcome=SUCCESS, version=1, actor=operator, now=later)
+    assert scored.ended_at == NOW + timedelta(seconds=9)
+
+
 def test_undo_works_for_ten_seconds(study, operator):
     trial = start(study, operator)
     scored = trials.trial_confirm(trial=trial, outcome=DROPPED, version=1, actor=operator, now=NOW)
