@@ -7,8 +7,8 @@ from typing import Any
 
 from django.core.paginator import Page, Paginator
 from django.db.models import Count
-from django.http import HttpRequest, HttpResponse, QueryDict, StreamingHttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict, StreamingHttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
@@ -57,10 +57,16 @@ def trial_list(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_safe
 @role_required(*EVERYONE)
-def trial_csv(request: HttpRequest, slug: str) -> StreamingHttpResponse:
-    """The filtered trials in their order; policies are named only for those who may know them."""
+def trial_csv(request: HttpRequest, slug: str) -> HttpResponseBase:
+    """The filtered trials in their order; policies are named only for those who may know them.
+
+    A filter that cannot be applied is said on the list: a file without it would hold other trials than asked for.
+    """
     study = get_object_or_404(Study.objects.select_related("cell"), slug=slug)
-    found = filtered(request, study).qs.select_related(*ROWS)
+    chosen = filtered(request, study)
+    if not chosen.is_valid():
+        return redirect(f"{reverse('studies:trials', args=[slug])}?{request.GET.urlencode()}")
+    found = chosen.qs.select_related(*ROWS)
     lines = csv_lines(trial_rows(found, with_policies=sees_policies(request.user, study)))
     headers = {"Content-Disposition": f'attachment; filename="{study.slug}-trials.csv"'}
     return StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8", headers=headers)

@@ -85,6 +85,12 @@ def test_who_ran_no_trial_here_is_no_choice(lab, trials):
     assert "form-errors" in page and f'<option value="{lab.pi}"' not in page
 
 
+def test_a_csv_of_a_filter_that_cannot_be_applied_leads_to_the_list_that_says_so(lab, trials):
+    answer = lab.client("operator").get(f"/studies/{lab.study.slug}/trials.csv?arm=nobody", follow=True)
+    assert answer.redirect_chain == [(f"/studies/{lab.study.slug}/trials/?arm=nobody", 302)]
+    assert "form-errors" in answer.content.decode()
+
+
 def test_flags_stand_in_a_column_of_their_own_and_in_the_csv(lab, trials):
     for label in ("check", "odd"):
         remark_create(TrialFlag, remark_id=uuid4(), trial=trials[1], author=lab.pi, label=label)
