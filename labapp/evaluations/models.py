@@ -128,6 +128,10 @@ class RolloutFolder(models.Model):
         return f"{self.path} of {self.evaluation}"
 
 
+# Flags of the physics engine, in words.
+INVALID = {"overflow": "invalid: too many contacts", "nan": "invalid: the physics diverged"}
+
+
 class RolloutQuerySet(models.QuerySet["SimulatedRollout"]):
     def counted(self) -> "RolloutQuerySet":
         """Those whose physics held; an invalid one counts for nothing."""
@@ -167,6 +171,10 @@ class SimulatedRollout(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("evaluations:rollout", args=[self.policy.evaluation_id, self.policy.word, self.number + 1])
+
+    @property
+    def invalid_words(self) -> str:
+        return INVALID.get(self.invalid_reason, f"invalid: {self.invalid_reason}")
 
     @property
     def is_recorded(self) -> bool:

@@ -92,6 +92,8 @@ def test_every_number_of_the_page_opens_its_rollouts(lab, evaluation) -> None:
     assert client.get(url).context["page"].paginator.count == 4
     SimulatedRollout.objects.filter(number=0).update(invalid_reason="nan")
     assert client.get(url).context["page"].paginator.count == 3, "an invalid one counts for nothing"
+    broken = client.get(f"{evaluation.get_absolute_url()}rollouts/?outcome=invalid").content.decode()
+    assert "invalid: the physics diverged" in broken
     both = client.get(f"{evaluation.get_absolute_url()}rollouts/?conditions=nominal,red-light&outcome=missed_pick")
     assert both.context["page"].paginator.count == SimulatedRollout.objects.filter(is_success=False).count()
 
