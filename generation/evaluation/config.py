@@ -96,6 +96,7 @@ class EvaluateConfig:
     def __post_init__(self) -> None:
         names = [policy.name for policy in self.policies]
         conditions = [condition.name for condition in self.conditions]
+        is_fit = self.video == "none" or self.image_size % 2 == 0
         _require(
             (bool(names), "policies", "must name at least one policy"),
             (len(set(names)) == len(names), "policies", f"must have different names, not {names}"),
@@ -104,6 +105,7 @@ class EvaluateConfig:
             _seed(self.seed),
             (0 < self.time_limit_s <= 600, "time_limit_s", f"must be above 0, up to 600 s, not {self.time_limit_s}"),
             (16 <= self.image_size <= 640, "image_size", f"must be 16..640 px, not {self.image_size}"),
+            (is_fit, "image_size", f"must be even for video, not {self.image_size}"),
             (1 <= self.block <= 1024, "block", f"must be 1..1024, not {self.block}"),
             (self.video in VIDEOS, "video", f"must be one of {', '.join(VIDEOS)}, not {self.video}"),
             (not self.serve or "{socket}" in self.serve, "serve", "must have an argument {socket}"),

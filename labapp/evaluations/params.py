@@ -29,11 +29,13 @@ class EvaluateOptions:
     video: Video = "seen"
 
     def __post_init__(self) -> None:
+        is_fit = self.video == "none" or self.image_size % 2 == 0
         require(
             (self.amount in AMOUNTS, "amount", f"must be one of {', '.join(AMOUNTS)}, got {self.amount}"),
             within("rollouts", self.rollouts, 1, MAX_ROLLOUTS),
             seed_within(self.seed),
             within("image_size", self.image_size, 16, 640, " pixels"),
+            (is_fit, "image_size", f"must be even for video, got {self.image_size}"),
             (self.video in VIDEOS, "video", f"must be one of {', '.join(VIDEOS)}, got {self.video}"),
         )
 

@@ -193,6 +193,7 @@ def test_a_server_that_fails_is_told_in_words(values, tmp_path, checkpoint, beha
         ({"time_limit_s": 0.0}, "time_limit_s"),
         ({"serve": ["python"]}, "serve"),
         ({"video": "3d"}, "video"),
+        ({"image_size": 33}, "image_size"),
         ({"world": "/nowhere/world.json"}, "world"),
     ],
 )

@@ -179,7 +179,13 @@ def test_only_an_evaluation_that_never_finished_can_be_removed(lab, world) -> No
 
 
 @pytest.mark.parametrize(
-    ("values", "field"), [({"rollouts": 0}, "rollouts"), ({"seed": -1}, "seed"), ({"image_size": 7}, "image_size")]
+    ("values", "field"),
+    [
+        ({"rollouts": 0}, "rollouts"),
+        ({"seed": -1}, "seed"),
+        ({"image_size": 7}, "image_size"),
+        ({"image_size": 129}, "image_size"),
+    ],
 )
 def test_impossible_options_are_named(values, field) -> None:
     from robots.errors import ConfigError
@@ -187,3 +193,7 @@ def test_impossible_options_are_named(values, field) -> None:
     with pytest.raises(ConfigError) as caught:
         EvaluateOptions(**values)
     assert caught.value.field == field
+
+
+def test_views_of_any_size_are_fine_without_video() -> None:
+    assert EvaluateOptions(image_size=129, video="none").image_size == 129
