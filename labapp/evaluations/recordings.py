@@ -1,7 +1,6 @@
 """What simulated rollouts left to be watched: episodes folders in the store, their videos and joints."""
 
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +51,7 @@ def recordings_remove(*, run: Run | None) -> None:
     While the store is away the files stay, and the run's artifacts tell of them.
     """
     if run is not None:
-        transaction.on_commit(partial(_files_delete, run), robust=True)
+        transaction.on_commit(lambda: _files_delete(run), robust=True)
 
 
 def _files_delete(run: Run) -> None:

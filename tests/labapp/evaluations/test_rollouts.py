@@ -1,6 +1,7 @@
 """Rollouts as a table that sorts, filters and exports, and each of them to be watched."""
 
 import csv
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -145,18 +146,35 @@ def test_stored_twice_the_recordings_are_there_once(lab, watched, tmp_path) -> N
     assert list(RolloutFolder.objects.values_list("pk", "sha256")) == before
 
 
-def test_what_a_removed_evaluation_recorded_leaves_the_store(
-    lab, watched, tmp_path, django_capture_on_commit_callbacks
-) -> None:
+@pytest.fixture
+def failed(watched: Evaluation, tmp_path: Path) -> Evaluation:
+    """An evaluation whose run failed after it had stored a block's episodes."""
     out = tmp_path / "part"
     write_episodes(out / "episodes" / "policy-1-0000", with_video=(True,))
     artifact_store(run_id=watched.run_id, out=out, artifact=Artifact("episodes/policy-1-0000", "episodes"))
     Evaluation.objects.update(ready_at=None)
     Run.objects.filter(pk=watched.run_id).update(status="failed", finished_at=timezone.now())
     watched.refresh_from_db()
+    return watched
+
+
+def test_an_evaluation_is_removed_while_the_store_is_away_and_its_run_tells_what_stayed(
+    lab, failed, monkeypatch, django_capture_on_commit_callbacks
+) -> None:
+    def away(prefix: str) -> int:
+        raise storage.StoreUnavailable(prefix)
+
+    monkeypatch.setattr(storage, "delete_prefix", away)
     with django_capture_on_commit_callbacks(execute=True):
-        evaluation_remove(watched)
-    assert storage.list_keys(f"runs/{watched.run_id}/") == [] and not watched.run.artifacts.exists()
+        answer = lab.client("researcher").post(f"{failed.get_absolute_url()}remove/")
+    assert answer.url == "/evaluations/" and not Evaluation.objects.exists()
+    assert failed.run.artifacts.get().path == "episodes/policy-1-0000"
+
+
+def test_what_a_removed_evaluation_recorded_leaves_the_store(failed, django_capture_on_commit_callbacks) -> None:
+    with django_capture_on_commit_callbacks(execute=True):
+        evaluation_remove(failed)
+    assert storage.list_keys(f"runs/{failed.run_id}/") == [] and not failed.run.artifacts.exists()
     assert not SimulatedRollout.objects.exists() and not RolloutFolder.objects.exists()
 
 
