@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from typing import Any
+from urllib.parse import unquote
 from uuid import UUID
 
 from django.core.exceptions import ValidationError as Refused
@@ -39,10 +40,22 @@ class Conflict(APIException):
     default_code = "conflict"
 
 
+class OtherPerson(APIException):
+    status_code = 412
+    default_code = "other_person"
+
+
 class StudiesView(APIView):
-    """What every view here shares: services refuse with 400 by field, or 409."""
+    """What every view here shares: services refuse with 400 by field, or 409; a page of somebody else's is told 412."""
 
     permission_classes = [HasRole.of(*EVERYONE)]
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """A page that names its person is answered as that person only: tabs share a sign-in, not a decision."""
+        super().initial(request, *args, **kwargs)
+        name, signed_in = unquote(request.headers.get("X-Signed-In-As", "")), request.user.get_username()
+        if name and name != signed_in:
+            raise OtherPerson(f"This is {name}'s page, and {signed_in} has signed in meanwhile: load the page again.")
 
     def handle_exception(self, error: Exception) -> Response:
         if isinstance(error, Refused):

@@ -4,6 +4,7 @@ import { LiveFeed, showRate } from "./live_feed.js";
 import { Outbox, messageOf, post } from "./console_queue.js";
 import * as panels from "./console_panel.js";
 import { InvalidSheet } from "./console_sheets.js";
+import { showCountdowns } from "./console_countdowns.js";
 import { Draft } from "./console_draft.js";
 import { Pedals, listenToKeys } from "./console_keys.js";
 import { Keeper } from "./console_kept.js";
@@ -14,6 +15,7 @@ import { hindranceOf, latenessOf, stepOf } from "./console_steps.js";
 import { StopSwitch, endTrial } from "./console_stop.js";
 
 const POLL_MS = 4000;
+const OTHER_PERSON = 412;
 const root = byId("console").dataset;
 
 class Console {
@@ -24,7 +26,7 @@ class Console {
     this.choices = read("console-choices");
     this.checklist = read("console-checklist");
     this.waiting = [];
-    this.scoring = new Draft(this.state.trial);
+    this.scoring = new Draft(this.state.trial, root.user);
     this.clock = new LabClock();
     this.clock.set(state.now, ageMs);
     this.link = new LabLink(root, !this.keeper.isFromDevice);
@@ -66,7 +68,7 @@ class Console {
     this.stop.addEventListener("change", () => this.onStop());
     outbox.addEventListener("waiting", ({ detail }) => this.onWaiting(detail.entries));
     outbox.addEventListener("refused", ({ detail }) => this.onRefused(detail.message));
-    outbox.addEventListener("held", ({ detail }) => this.link.refuse(detail.status));
+    outbox.addEventListener("held", ({ detail }) => (detail.status === OTHER_PERSON ? this.refresh() : this.link.refuse(detail.status)));
     outbox.addEventListener("unsafe", () => toast("This browser keeps nothing: do not close this page before everything is sent.", "error"));
     listenToKeys(this);
     byId("panel").addEventListener("click", (event) => this.onClick(event));
@@ -88,7 +90,7 @@ class Console {
     if (this.state.next) this.nextBefore = state.next?.id === this.state.next.id ? this.nextBefore : this.state.next;
     this.state = state;
     this.keep();
-    if (state.trial?.id !== trialBefore) this.scoring = new Draft(state.trial);
+    if (state.trial?.id !== trialBefore) this.scoring = new Draft(state.trial, root.user);
     if (state.trial?.status !== "running") this.startedLocally = null;
     if (state.last) this.scored = state.last;
     const isMoved = this.rig.follow(state.session);
@@ -141,10 +143,12 @@ class Console {
   }
 
   // What was sent counts as under way until the lab's new state is here: an undo must never meet the trial before.
+  // What somebody else left here is only told: it may wait for days, and keeps nobody from going on.
   async onWaiting(entries) {
-    if (entries.length < this.waiting.length) await this.refresh();
-    const isChange = entries.length !== this.waiting.length;
-    this.waiting = entries;
+    const mine = entries.filter((entry) => this.outbox.isMine(entry));
+    if (mine.length < this.waiting.length) await this.refresh();
+    const isChange = mine.length !== this.waiting.length;
+    this.waiting = mine;
     this.link.showWaiting(entries);
     if (isChange) this.render();
   }
@@ -181,7 +185,7 @@ class Console {
     const { next } = this.state;
     this.startId = this.startFor === next.id ? this.startId : uuid();
     this.startFor = next.id;
-    const answer = await post(root.trialsUrl, { id: this.startId, slot: next.id, session: this.session?.id }).catch(() => null);
+    const answer = await post(root.trialsUrl, { id: this.startId, slot: next.id, session: this.session?.id }, { as: root.user }).catch(() => null);
     this.isStarting = false;
     if (!answer?.ok) toast(answer ? await messageOf(answer) : "The lab cannot be reached; nothing was started.", "error");
     await this.refresh();
@@ -279,22 +283,7 @@ class Console {
   }
 
   tick() {
-    const { trial, last, study } = this.state;
-    const timer = byId("timer");
-    if (timer && trial) {
-      const elapsed = Math.max(0, this.clock.now() - (this.startedLocally ?? Date.parse(trial.started_at))) / 1000;
-      timer.textContent = `${elapsed.toFixed(1)} s`;
-      byId("timer-bar").style.width = `${Math.min(100, (100 * elapsed) / study.time_limit_s)}%`;
-      if (Boolean(latenessOf(this)) !== Boolean(byId("lateness"))) this.render();
-    }
-    const left = byId("undo-left");
-    if (!left || !last) return;
-    const seconds = (Date.parse(last.undo_until) - this.clock.now()) / 1000;
-    left.textContent = `${Math.max(0, seconds).toFixed(0)} s`;
-    if (seconds <= 0) {
-      this.state.last = null;
-      this.render();
-    }
+    if (showCountdowns(this)) this.render();
   }
 }
 

@@ -1,17 +1,21 @@
-// The outcome as it is being chosen: empty at first, never a default; kept in this tab, should the page be loaded again.
+// The outcome as it is being chosen: empty at first, never a default; kept in this tab for whoever chose it, should the
+// page be loaded again.
+import { remember } from "./console_page.js";
+
 const STORED = "draft";
 const EMPTY = { is_success: null, failure_mode: "", furthest_stage: "", note: "" };
 
 export class Draft {
-  constructor(trial) {
-    this.trial = trial?.id;
+  constructor(trial, user) {
+    Object.assign(this, { trial: trial?.id, user });
     const kept = JSON.parse(sessionStorage.getItem(STORED) ?? "null");
-    this.values = { ...EMPTY, ...(kept && this.trial && kept.trial === this.trial ? kept.values : {}) };
+    const isMine = kept && this.trial && kept.trial === this.trial && kept.user === user;
+    this.values = { ...EMPTY, ...(isMine ? kept.values : {}) };
   }
 
   set(change) {
     Object.assign(this.values, change);
-    sessionStorage.setItem(STORED, JSON.stringify({ trial: this.trial, values: this.values }));
+    remember(sessionStorage, STORED, JSON.stringify({ trial: this.trial, user: this.user, values: this.values }));
   }
 
   success() {

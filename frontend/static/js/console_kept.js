@@ -1,6 +1,8 @@
 // What this device keeps of a console, so that the page can be loaded again during a cut: the page itself (by its
 // service worker) and the state that it showed last. Both are one person's and go when that person signs out or
 // somebody signs in.
+import { remember } from "./console_page.js";
+
 const CACHE = "groundlab-console ";
 const STATE = "console-state ";
 const AGAIN_MS = 30 * 60 * 1000; // the copy is no older than that when a cut begins
@@ -57,11 +59,7 @@ export class Keeper {
 
   // What the page shows, and whether the robot is stopped: the API's answers themselves are kept nowhere.
   keepState(state, isStopped) {
-    try {
-      localStorage.setItem(this.key, JSON.stringify({ user: this.user, at: Date.now(), state, isStopped }));
-    } catch {
-      // full or forbidden: the page then shows the state that it was loaded with
-    }
+    remember(localStorage, this.key, JSON.stringify({ user: this.user, at: Date.now(), state, isStopped }));
   }
 
   // The newest state known here, and for how long nothing has been heard of the lab, by the device's clock.

@@ -1,6 +1,6 @@
 // What each key does in each step of the console. A foot pedal is a key: which one, each device remembers.
 import { closeSheets, isSheetOpen, openSheet } from "./console_sheets.js";
-import { byId } from "./console_page.js";
+import { byId, remember } from "./console_page.js";
 
 const STORED = "console-pedals";
 const NAMES = { " ": "Space", Enter: "Enter", Escape: "Esc", Backspace: "⌫" };
@@ -52,7 +52,7 @@ export class Pedals {
 
   keep(keys) {
     this.keys = keys;
-    localStorage.setItem(STORED, JSON.stringify(keys));
+    remember(localStorage, STORED, JSON.stringify(keys));
   }
 
   render() {

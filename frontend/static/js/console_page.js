@@ -1,5 +1,5 @@
-// Small tools of the console's page: elements by id, times of day, coloured marks, toasts, the device's own number, the lab's clock, a
-// screen kept on.
+// Small tools of the console's page: elements by id, times of day, coloured marks, toasts, what the device remembers, its
+// own number, the lab's clock, a screen kept on.
 export const byId = (id) => document.getElementById(id);
 export const read = (id) => JSON.parse(byId(id).textContent);
 export const time = (iso) => new Date(iso).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hour12: false });
@@ -13,10 +13,21 @@ export function uuid() {
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
 }
 
+// Full or forbidden storage: the page goes on without.
+export function remember(area, key, text) {
+  try {
+    area.setItem(key, text);
+  } catch {
+    // whoever asks next finds what was there before
+  }
+}
+
+let device = null;
+
 export function deviceId() {
-  const known = localStorage.getItem("device") ?? uuid();
-  localStorage.setItem("device", known);
-  return known;
+  device ??= localStorage.getItem("device") ?? uuid();
+  remember(localStorage, "device", device);
+  return device;
 }
 
 export function mark(id, tone, text) {

@@ -1,19 +1,11 @@
-// What the operator decided, kept in IndexedDB until the lab has it. Each entry is sent in order, once: the lab knows a
+// What the operator decided, kept on this device until the lab has it. Each entry is sent in order, once: the lab knows a
 // change sent again by the trial's version, so a repetition after a lost answer does no harm. An entry is sent only as
 // the person who decided it.
 import { uuid } from "./console_page.js";
+import { Store } from "./console_store.js";
 
-const NAME = "groundlab-console";
-const STORE = "outbox";
 const LONGEST_PAUSE_MS = 15000;
 const FINAL = [400, 404, 409, 410, 422]; // the lab read it and says no; anything else is tried again
-
-function settled(request) {
-  return new Promise((resolve, reject) => {
-    request.onsuccess = () => resolve(request.result);
-    request.onerror = () => reject(request.error);
-  });
-}
 
 // The cookie, not the page: signing in again, in another tab, draws a new token.
 export function csrfToken() {
@@ -21,8 +13,10 @@ export function csrfToken() {
   return cookie ?? JSON.parse(document.body.getAttribute("hx-headers"))["X-CSRFToken"];
 }
 
-export function post(url, body, method = "POST") {
+// `as`: the lab refuses (412) what it would take from anybody else, as from who has signed in meanwhile in another tab.
+export function post(url, body, { as, method = "POST" } = {}) {
   const headers = { "Content-Type": "application/json", "X-CSRFToken": csrfToken() };
+  if (as) headers["X-Signed-In-As"] = encodeURIComponent(as);
   return fetch(url, { method, headers, body: JSON.stringify(body), redirect: "error", signal: AbortSignal.timeout(15000) });
 }
 
@@ -35,51 +29,16 @@ export async function messageOf(answer) {
   }
 }
 
-class Kept {
-  constructor() {
-    const request = indexedDB.open(NAME, 1);
-    request.onupgradeneeded = () => request.result.createObjectStore(STORE, { keyPath: "order", autoIncrement: true });
-    this.database = settled(request);
-  }
-
-  async store(mode) {
-    return (await this.database).transaction(STORE, mode).objectStore(STORE);
-  }
-
-  all = async () => settled((await this.store("readonly")).getAll());
-  add = async (entry) => settled((await this.store("readwrite")).add(entry));
-  remove = async (entry) => settled((await this.store("readwrite")).delete(entry.order));
-}
-
-// Where the browser keeps nothing (a private window): as long as the page is open.
-class Remembered {
-  entries = [];
-  all = async () => [...this.entries];
-  add = async (entry) => this.entries.push({ ...entry, order: uuid() });
-  remove = async ({ order }) => (this.entries = this.entries.filter((entry) => entry.order !== order));
-}
-
 export class Outbox extends EventTarget {
   constructor(study, user) {
     super();
     Object.assign(this, { study, user, pause: 1000 });
-    this.place = this.choose();
+    this.store = new Store(() => this.tell("unsafe", {}));
     addEventListener("online", () => this.flush());
   }
 
-  async choose() {
-    try {
-      const kept = new Kept();
-      await kept.database;
-      return kept;
-    } catch {
-      this.tell("unsafe", {});
-      return new Remembered();
-    }
-  }
-
   async all() {
-    const entries = await (await this.place).all();
+    const entries = await this.store.all();
     return entries.filter((entry) => entry.study === this.study);
   }
 
@@ -92,7 +51,7 @@ export class Outbox extends EventTarget {
   }
 
   async add(entry) {
-    await (await this.place).add({ ...entry, study: this.study, user: this.user, id: uuid(), decidedAt: Date.now() });
+    await this.store.add({ ...entry, study: this.study, user: this.user, id: uuid(), decidedAt: Date.now() });
     await this.flush();
   }
 
@@ -100,7 +59,7 @@ export class Outbox extends EventTarget {
   async takeBack(trial) {
     const entry = (await this.mine()).find((other) => other.trial === trial);
     if (!entry || this.sending === entry.id) return null;
-    await (await this.place).remove(entry);
+    await this.store.remove(entry);
     this.tell("waiting", { entries: await this.all() });
     return entry;
   }
@@ -132,7 +91,7 @@ export class Outbox extends EventTarget {
   async send(entry) {
     let answer;
     try {
-      answer = await post(entry.url, entry.body);
+      answer = await post(entry.url, entry.body, { as: this.user });
     } catch {
       return false;
     }
@@ -140,7 +99,7 @@ export class Outbox extends EventTarget {
       this.tell("held", { status: answer.status, message: await messageOf(answer) });
       return false;
     }
-    await (await this.place).remove(entry);
+    await this.store.remove(entry);
     if (!answer.ok) this.tell("refused", { entry, status: answer.status, message: await messageOf(answer) });
     return true;
   }

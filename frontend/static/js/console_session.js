@@ -23,19 +23,23 @@ export class RigSession {
 
   async begin(checklist) {
     const body = { device_id: deviceId(), checklist };
-    let answer = await post(this.url, body).catch(() => null);
+    let answer = await this.post(body);
     if (answer?.status === 409) {
       const { detail } = await answer.json();
       const isWanted = await ask(`${detail} Take over? The other device can start no further trial.`, "Take over");
       if (!isWanted) return false;
-      answer = await post(this.url, { ...body, take_over: true }).catch(() => null);
+      answer = await this.post({ ...body, take_over: true });
     }
     return report(answer);
   }
 
   async end() {
     this.held = null; // nobody is to be told that it was taken
-    return report(await post(this.url, { device_id: deviceId() }, "DELETE").catch(() => null));
+    return report(await this.post({ device_id: deviceId() }, "DELETE"));
+  }
+
+  post(body, method = "POST") {
+    return post(this.url, body, { as: this.user, method }).catch(() => null);
   }
 }
 

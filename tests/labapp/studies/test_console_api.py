@@ -123,6 +123,18 @@ def test_an_outcome_that_contradicts_itself_is_refused_by_field(operator, lab, b
     assert answer.status_code == 400 and field in answer.json()
 
 
+def test_a_page_of_somebody_who_is_signed_in_no_more_changes_nothing(operator, lab):
+    trial = lab.proposed()
+    paths = [f"trials/{trial.pk}/confirm", f"studies/{lab.study.slug}/trials", f"studies/{lab.study.slug}/session"]
+    body, ann = SUCCESS | {"version": 1}, {"X-Signed-In-As": "%C3%A4nn"}
+    answers = [operator.post(f"/api/{path}/", body, "application/json", headers=ann) for path in paths]
+    assert [answer.status_code for answer in answers] == [412] * 3
+    assert answers[0].json()["detail"].startswith(f"This is änn's page, and {lab.operator} has signed in")
+    assert not TrialRevision.objects.exists() and not OperatorSession.objects.exists()
+    mine = {"X-Signed-In-As": lab.operator.username}
+    assert operator.post(f"/api/{paths[0]}/", body, "application/json", headers=mine).status_code == 200
+
+
 def test_undo_within_ten_seconds(operator, lab):
     trial = lab.confirmed()
     last = state(operator, lab)["last"]
