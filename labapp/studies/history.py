@@ -15,7 +15,8 @@ from labapp.studies.models import Trial
 
 OUTCOME = ("status", "is_success", "furthest_stage", "failure_mode", "note", "invalid_reason")
 MEASURED = ("duration_s", "latency_ms")  # come with the robot's proposal (or an import), and never change
-COLUMNS = (*OUTCOME, *MEASURED, "version")
+MOMENTS = ("confirmed_at", "ended_at")
+COLUMNS = (*OUTCOME, *MEASURED, *MOMENTS, "version")
 WAS_CHANGED = Q(later__isnull=False)
 
 
@@ -30,6 +31,8 @@ def as_of(trials: QuerySet[Trial], until: datetime | None) -> QuerySet[Trial]:
     return joined.annotate(
         **{f"{name}_then": _outcome(name) for name in OUTCOME},
         **{f"{name}_then": Case(When(is_untold, then=None), default=F(name)) for name in MEASURED},
+        confirmed_at_then=_confirmed_at(),
+        ended_at_then=Case(When(ended_at__gt=until, then=None), default=F("ended_at")),
         version_then=Coalesce(F("later__version") - 1, F("version"), output_field=PositiveIntegerField()),
     )
 
@@ -46,3 +49,13 @@ def _outcome(name: str) -> Case:
     """A field of the outcome: what the later change replaced, or what is there still."""
     field, old = Trial._meta.get_field(name), KeyTextTransform(name, "later__before")
     return Case(When(WAS_CHANGED, then=Cast(old, field)), default=F(name), output_field=field)
+
+
+def _confirmed_at() -> Case:
+    """When it was scored: the score that a later change replaced held since then."""
+    was_scored = Q(later__before__status=Trial.Status.CONFIRMED)
+    return Case(
+        When(WAS_CHANGED & was_scored, then=F("later__before_since")),
+        When(WAS_CHANGED, then=None),
+        default=F("confirmed_at"),
+    )

@@ -50,6 +50,15 @@ def test_every_state_of_a_trial_is_there_again(lab) -> None:
     assert then(5) == then(60) == ("invalid", None, 6, 6.0)
 
 
+def test_when_it_was_scored_and_ended_goes_with_what_it_was(lab) -> None:
+    trial = trial_start(trial_id=ID, study=lab.study, operator=lab.operator, now=at(0))
+    trial = trial_confirm(trial=trial, outcome=SUCCESS, version=1, actor=lab.pi, now=at(1))
+    trial_correct(trial=trial, outcome=LOST, reason="as filmed", version=2, actor=lab.pi, now=at(2))
+    trials = [as_of(Trial.objects.filter(pk=ID), at(minute)).get() for minute in (0.5, 1.5, 3)]
+    assert [trial.confirmed_at_then for trial in trials] == [None, at(1), at(2)]
+    assert [trial.ended_at_then for trial in trials] == [None, at(1), at(1)]
+
+
 def test_a_note_goes_with_the_outcome_that_it_was_written_for(lab) -> None:
     trial = trial_start(trial_id=ID, study=lab.study, operator=lab.operator, now=at(0))
     trial_confirm(trial=trial, outcome=LOST, version=1, actor=lab.pi, now=at(1))
