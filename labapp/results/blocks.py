@@ -66,7 +66,8 @@ def read_blocks(trials: QuerySet[Trial], arms: Sequence[Arm], gone: Iterable[int
     """Outcomes by block and arm, of trials of the schedule."""
     column = {arm.id: index for index, arm in enumerate(arms)}
     outcomes = np.full((total, len(arms)), np.nan)
-    for block, arm_id, is_success in trials.values_list("slot__block", "arm_id", "is_success_then"):
+    planned = trials.filter(slot__block__lte=total)  # a clock set back may score trials before their block was added
+    for block, arm_id, is_success in planned.values_list("slot__block", "arm_id", "is_success_then"):
         outcomes[block - 1, column[arm_id]] = is_success
     is_needed = [arm.id not in set(gone) for arm in arms]
     return Blocks(outcomes, finished_blocks(outcomes, is_needed))

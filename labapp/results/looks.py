@@ -6,6 +6,7 @@ Looks belong to the plan: they count all arms and conditions whatever the page's
 import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from datetime import datetime
 from functools import lru_cache
 
 import numpy as np
@@ -54,7 +55,7 @@ def looks_card(
     Args:
         arms: all arms of the study, in the order of the page.
     """
-    if plan is None or plan.stopping not in TITLES or not arms:
+    if plan is None or not has_looks(plan) or not arms:
         return None
     planned, total = planned_blocks(study, filters.until)
     if not planned:
@@ -76,6 +77,19 @@ def looks_card(
     card = replace(empty, notes=tuple(notes), command=command_line(study, arms, gone, comparisons, rule))
     fill = _with_looks if rule.kind == GROUP_SEQUENTIAL else _with_courses
     return fill(card, rule, comparisons, blocks, has_ended(study, filters.until))
+
+
+def has_looks(plan: AnalysisPlan) -> bool:
+    """Whether the plan looks at the data before the end."""
+    return plan.stopping in TITLES
+
+
+def looks_facts(study: Study, plan: AnalysisPlan | None, until: datetime | None) -> list[tuple]:
+    """What the card follows from beside the trials: blocks, withdrawn arms, the end of the study."""
+    if plan is None or not has_looks(plan):
+        return []
+    gone, blocks = sorted(withdrawn(study, until)), planned_blocks(study, until)
+    return [("blocks", *blocks), ("withdrawn", *gone), ("ended", has_ended(study, until))]
 
 
 def plan_rule(plan: AnalysisPlan, planned: int, total: int, hidden: int = 0) -> Rule:

@@ -12,12 +12,13 @@ from frontend.dashboards.content import Choice, Content, Counts
 from frontend.dashboards.filters import Filters, format_filters
 from frontend.dashboards.numbers import utc_minute
 from labapp.accounts.models import User
+from labapp.evaluations.models import Evaluation
 from labapp.results import analysis, effects, resolving, second
 from labapp.results.access import current_viewer, visible_study
 from labapp.results.checks import find_cautions
 from labapp.results.declared import declared_plan, looking_notes, margin_lines
 from labapp.results.links import TrialLinks
-from labapp.results.looks import looks_card
+from labapp.results.looks import looks_card, looks_facts
 from labapp.results.paired import paired_lines
 from labapp.results.primary import primary_lines
 from labapp.results.reading import Reading, Tally, summary_groups, table_groups
@@ -85,8 +86,7 @@ class DatabaseQueries:
         """Version of the counts that the page would show now."""
         study = visible_study(current_viewer.get(), slug)
         trials = selected_trials(study, filters)
-        facts = [*outcome_groups(trials), *time_facts(time_groups(trials))]
-        return version_of([*facts, *version_facts(newest(study, filters))])
+        return _version(study, filters, outcome_groups(trials), time_groups(trials), newest(study, filters))
 
 
 def study_content(study: Study, user: User, filters: Filters) -> Content:
@@ -114,7 +114,7 @@ def study_content(study: Study, user: User, filters: Filters) -> Content:
         is_simulated=is_simulated,
         is_blinded=study.is_blinded,
         shows_names=with_names,
-        data_version=version_of([*groups, *time_facts(times), *version_facts(evaluation)]),
+        data_version=_version(study, filters, groups, times, evaluation),
         read_at=read_at,
         since=since_sentence(study, filters),
         counts=_counts(groups, reading),
@@ -133,6 +133,18 @@ def study_content(study: Study, user: User, filters: Filters) -> Content:
         **_how_trials_end(reading, times),
         **effects_fields,
     )
+
+
+def _version(
+    study: Study,
+    filters: Filters,
+    groups: Sequence[OutcomeGroup],
+    times: Sequence[TimeGroup],
+    evaluation: Evaluation | None,
+) -> str:
+    """Of everything that the page's numbers follow from."""
+    looks = looks_facts(study, declared_plan(study), filters.until)
+    return version_of([*groups, *time_facts(times), *version_facts(evaluation), *looks])
 
 
 def _whole(study: Study, with_names: bool, filters: Filters, tally: Tally) -> Reading:

@@ -13,9 +13,10 @@ from labapp.results.exports import trial_lines
 from labapp.results.queries import study_content, study_sensitivity
 from labapp.studies.amendments import trials_add
 from labapp.studies.models import Study, Trial
+from labapp.studies.services import arm_withdraw
 from labapp.studies.trials import Outcome, trial_confirm, trial_correct, trial_invalidate, trial_undo
 from tests.labapp.results.conftest import START
-from tests.labapp.results.looked import ANYTIME, LOOKS, card, looked_study, moment, run_blocks
+from tests.labapp.results.looked import ANYTIME, LOOKS, arm, card, looked_study, moment, run_blocks
 from tests.labapp.results.test_pages import shown
 
 LOST = Outcome(is_success=False, furthest_stage="lift", failure_mode="dropped")
@@ -88,6 +89,25 @@ def test_blocks_that_were_added_later_are_not_planned_yet(pi) -> None:
     assert (then.planned, card(study, pi).planned) == (20, 22)
 
 
+def test_the_version_changes_with_all_that_the_looks_follow_from(pi) -> None:
+    study = looked_study(pi, LOOKS, ["GG:UU"])
+    run_blocks(study, 1, 3)
+    then, versions = Filters(until=moment(3)), [study_content(study, pi, Filters()).data_version]
+    trials_add(study=study, extra={"nominal": 2}, reason="not yet clear", actor=pi, now=moment(4))
+    versions.append(study_content(study, pi, Filters()).data_version)
+    arm_withdraw(arm=arm(study, "real"), actor=pi, reason="broken", now=moment(5))
+    versions.append(study_content(study, pi, Filters()).data_version)
+    assert len(set(versions)) == 3
+    assert study_content(study, pi, then).data_version == versions[0]
+
+
+def test_trials_scored_before_their_block_was_added_by_a_clock_set_back_are_not_in_it_yet(pi) -> None:
+    study = looked_study(pi, ANYTIME, ["GG:UU"])
+    trials_add(study=study, extra={"nominal": 1}, reason="not yet clear", actor=pi, now=moment(90))
+    run_blocks(study, 21, 21)
+    assert card(study, pi, until=moment(30)).planned == 20
+
+
 def test_only_changes_of_the_chosen_trials_are_told(study, won, pi) -> None:
     corrected(won, pi)
     others = replace(PINNED, arms=tuple(study.arms.exclude(pk=won.arm_id).values_list("code", flat=True)))
@@ -143,6 +163,7 @@ def test_the_list_as_csv_and_over_rest_is_of_the_same_moment(study, won, pi, bro
     text = b"".join(client.get(f"/studies/{study.slug}/trials.csv", when).streaming_content).decode()
     row = next(row for row in csv.DictReader(text.splitlines()) if row["trial"] == str(won.pk))
     assert (row["outcome"], row["furthest_stage"]) == ("success", "placed")
+    assert row["confirmed_at"] == (UNTIL - timedelta(seconds=1)).isoformat()
     found = client.get(f"/api/studies/{study.slug}/trials/", when | {"limit": 500}).json()["results"]
     assert next(one for one in found if one["id"] == str(won.pk))["is_success"] is True
 
