@@ -17,14 +17,18 @@ WORDS = {
 
 
 def since_sentence(study: Study, filters: Filters) -> str:
-    """Empty without a moment. A trial that was scored later counts as scored, whatever was corrected after that."""
+    """Empty without a moment. Corrected and taken back are told of what the page shows, not of what came later.
+
+    A trial that was corrected and then marked invalid is told as both.
+    """
     if filters.until is None:
         return ""
     later = TrialRevision.objects.filter(trial__in=trials_of(study, filters), created_at__gt=filters.until)
     was_there = Q(before_since__lte=filters.until)
+    of_any = (Kind.CONFIRMED, Kind.INVALIDATED)
     counts = later.aggregate(
         **{
-            name: Count("trial", distinct=True, filter=Q(kind=kind) & (Q() if kind == Kind.CONFIRMED else was_there))
+            name: Count("trial", distinct=True, filter=Q(kind=kind) & (Q() if kind in of_any else was_there))
             for name, (kind, _) in WORDS.items()
         }
     )

@@ -125,6 +125,13 @@ def test_a_score_that_came_later_is_told_and_its_correction_is_not_told_twice(st
     assert (content.counts.confirmed, content.counts.waiting) == (250, 1)
 
 
+def test_a_trial_that_was_corrected_and_then_marked_invalid_is_told_as_both(study, won, pi) -> None:
+    corrected(won, pi)
+    trial_invalidate(trial=won, reason="the lamp fell", version=2, actor=pi, now=LATER + timedelta(minutes=1))
+    content = study_content(study, pi, PINNED)
+    assert content.since.endswith("Since then: 1 trial corrected, 1 trial marked invalid.")
+
+
 def test_the_link_to_this_view_holds_moment_and_version_and_shows_it_again(study, won, pi, browser_of) -> None:
     client = browser_of(pi)
     page = json.loads(shown(client, study.slug, "?conditions=nominal"))
