@@ -149,9 +149,11 @@ def trial_undo(*, trial: Trial, version: int, actor: User | None, now: datetime)
     """Take back a confirmation, at most ten seconds after it.
 
     Raises:
-        ValidationError: too late; a correction with a reason is the way then.
+        ValidationError: too late, or imported; a correction with a reason is the way then.
         TrialConflict: not confirmed, changed since ``version``, or the next trial has begun.
     """
+    if trial.study.is_imported:
+        raise ValidationError("An imported outcome was not scored here: correct the trial with a reason instead.")
     if (unfinished := trial_unfinished(trial.study)) is not None and unfinished.pk != trial.pk:
         raise TrialConflict(f"{unfinished.slot} has begun: finish it, then correct this one with a reason.")
     if trial.confirmed_at is None or now - trial.confirmed_at > UNDO_WINDOW:

@@ -11,6 +11,7 @@ from labapp.studies.browser.neighbours import neighbours
 from labapp.studies.importing.outcome_tables import ArmColumns, TableMapping, read_outcomes
 from labapp.studies.importing.services import study_import
 from labapp.studies.models import Study
+from labapp.studies.trials import trial_undo
 
 pytestmark = pytest.mark.django_db
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
@@ -53,6 +54,12 @@ def test_a_trial_without_a_start_is_imported_without_one_and_stands_last():
         assert neighbours(after, "").previous == seen[-1]
         seen.append(after)
     assert seen == [first, *rest]
+
+
+def test_an_imported_outcome_is_corrected_and_never_taken_back(pi):
+    study = study_import(name="Elsewhere", rows=read_outcomes(TEXT, MAPPING), actor=None, is_simulated=True, now=NOW)
+    with pytest.raises(ValidationError, match="correct the trial with a reason"):
+        trial_undo(trial=study.trials.first(), version=1, actor=pi, now=NOW)
 
 
 def test_a_start_that_is_unknown_is_said_on_pages_and_empty_in_exports(pi, client):
