@@ -10,6 +10,8 @@ from labapp.studies.browser.models import SavedFilter
 from labapp.studies.filters import TrialFilter
 from labapp.studies.models import Study
 
+LONGEST = 500  # characters of a saved query
+
 
 def filters_for(study: Study, user: User) -> QuerySet[SavedFilter]:
     """One's own and the shared ones."""
@@ -21,7 +23,7 @@ def filter_save(*, study: Study, owner: User, name: str, query: str, is_shared: 
     """Keep a filter under a name; one's own filter of that name is replaced.
 
     Raises:
-        ValidationError: no name, a name that tells a policy, or nothing filtered.
+        ValidationError: no name, a name that tells a policy, nothing filtered, or too long a filter.
     """
     name = check_text(study, owner, name, field="name")
     if not name or len(name) > 60:
@@ -29,6 +31,9 @@ def filter_save(*, study: Study, owner: User, name: str, query: str, is_shared: 
     kept = filter_query(study, query)
     if not kept:
         raise ValidationError({"query": "Choose a filter first: all trials need no name."})
+    if len(kept) > LONGEST:
+        text = f"This filter has {len(kept)} characters; at most {LONGEST} are kept: choose fewer arms or conditions."
+        raise ValidationError({"query": text})
     saved, _ = SavedFilter.objects.update_or_create(
         study=study, owner=owner, name=name, defaults={"query": kept, "is_shared": is_shared}
     )
@@ -47,4 +52,4 @@ def filter_query(study: Study, query: str) -> str:
     for name in TrialFilter(given, study.trials.none(), study=study).filters:
         if value := given.get(name, "").strip():
             kept[name] = value
-    return kept.urlencode()[:500]
+    return kept.urlencode()

@@ -51,7 +51,21 @@ def test_only_filters_are_kept_of_a_query(lab):
     assert filter_query(lab.study, "page=3&t=1.5&outcome=dropped&evil=%3Cb%3E&arm=") == "outcome=dropped"
 
 
-@pytest.mark.parametrize(("values", "words"), [({"query": "page=2"}, "Choose a filter"), ({"name": ""}, "required")])
+def test_a_long_query_keeps_all_its_filters_to_the_next_page(lab):
+    query = urlencode(
+        {"conditions": ",".join(f"condition-{n}" for n in range(60)), "until": "2026-11-30T12:00:00+00:00"}
+    )
+    assert filter_query(lab.study, query) == query
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"query": "page=2"}, "Choose a filter"),
+        ({"query": f"conditions={'c' * 500}"}, "at most 500 are kept"),
+        ({"name": ""}, "required"),
+    ],
+)
 def test_a_filter_of_nothing_or_without_a_name_is_not_kept(lab, values, words):
     client = lab.client("operator")
     answer = save(client, lab, **values)
