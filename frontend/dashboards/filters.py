@@ -12,7 +12,7 @@ SEPARATOR = ","
 class Filters:
     """Which trials count, and how wide the intervals are. Empty tuples mean all.
 
-    `until` leaves out trials confirmed later; `data_version` is what the maker of the link saw.
+    `until` shows trials as they were then; `data_version` is what the maker of the link saw.
     """
 
     conditions: tuple[str, ...] = ()
