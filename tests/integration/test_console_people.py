@@ -5,7 +5,7 @@ from uuid import uuid4
 import pytest
 from channels.db import database_sync_to_async as in_thread
 from django.utils import timezone
-from playwright.async_api import expect
+from playwright.async_api import Page, expect
 
 from labapp.studies.models import TrialRevision
 from labapp.studies.trials import trial_start
@@ -56,6 +56,20 @@ async def test_a_decision_is_sent_as_nobody_else_and_keeps_nobody_from_going_on(
     assert await in_thread(confirmed_by)() == [cast.operator.username]
 
 
+async def test_the_copy_comes_back_when_nobody_signed_in_after_all(url, console, cast, closed_connections):
+    async with tablet(url, cast.operator) as page:
+        await page.goto(console)
+        await kept(page)
+        await page.evaluate("addEventListener('storage', ({ newValue }) => (globalThis.isTold ||= newValue === null))")
+        other = await page.context.new_page()
+        await other.goto(f"{url}/login/")
+        await page.wait_for_function("globalThis.isTold")
+        await kept(page)
+        await page.context.set_offline(True)
+        await page.reload()
+        await expect(page.locator("#waiting-text")).to_contain_text("Shown as of")
+
+
 @pytest.mark.parametrize("trouble", [FULL, REFUSED], ids=["full", "refused"])
 async def test_a_browser_that_keeps_nothing_says_so_and_sends_what_was_decided(
     url, console, cast, closed_connections, trouble
@@ -73,6 +87,10 @@ async def test_a_browser_that_keeps_nothing_says_so_and_sends_what_was_decided(
         await page.context.set_offline(False)
         await Operator(page).scored(1)
     assert await in_thread(confirmed_by)() == [cast.operator.username]
+
+
+async def kept(page: Page) -> None:
+    await expect(page.locator("#console")).to_have_attribute("data-kept", "true")
 
 
 def begin(cast: Cast) -> None:

@@ -100,11 +100,13 @@ class Console {
   // What is shown, for a page that is loaded again during a cut; never while the lab cannot be asked.
   keep() {
     this.link.asOf = this.state.now;
-    if (this.link.isUp && !this.link.trouble) this.keeper.keepState(this.state, this.stop.isPressed);
+    if (!this.link.isUp || this.link.trouble) return;
+    if (this.keeper.isForgotten) this.keeper.keepPage();
+    this.keeper.keepState(this.state, this.stop.isPressed);
   }
 
   onLink() {
-    if (this.link.signedOut) this.keeper.forget();
+    if (this.link.isOver) this.keeper.forget();
     else if (this.link.isUp && !this.link.trouble && !this.keeper.isKept) this.keeper.keepPage();
     this.render();
   }

@@ -1,6 +1,6 @@
 // The outcome as it is being chosen: empty at first, never a default; kept in this tab for whoever chose it, should the
 // page be loaded again.
-import { remember } from "./console_page.js";
+import { recall, remember } from "./console_page.js";
 
 const STORED = "draft";
 const EMPTY = { is_success: null, failure_mode: "", furthest_stage: "", note: "" };
@@ -8,7 +8,7 @@ const EMPTY = { is_success: null, failure_mode: "", furthest_stage: "", note: ""
 export class Draft {
   constructor(trial, user) {
     Object.assign(this, { trial: trial?.id, user });
-    const kept = JSON.parse(sessionStorage.getItem(STORED) ?? "null");
+    const kept = recall(sessionStorage, STORED);
     const isMine = kept && this.trial && kept.trial === this.trial && kept.user === user;
     this.values = { ...EMPTY, ...(isMine ? kept.values : {}) };
   }

@@ -1,7 +1,7 @@
 // What this device keeps of a console, so that the page can be loaded again during a cut: the page itself (by its
 // service worker) and the state that it showed last. Both are one person's and go when that person signs out or
 // somebody signs in.
-import { remember } from "./console_page.js";
+import { recall, remember } from "./console_page.js";
 
 const CACHE = "groundlab-console ";
 const STATE = "console-state ";
@@ -11,9 +11,13 @@ const STATIC = new URL("../", import.meta.url).href;
 // A plain http address in the lab's own network is no secure context: there the browser offers no worker.
 const canKeep = "serviceWorker" in navigator;
 
+// The state goes last: that tells the other tabs, which may keep their page anew.
 export async function forget() {
+  if (canKeep) await forgetPages();
   for (const key of Object.keys(localStorage)) if (key.startsWith(STATE)) localStorage.removeItem(key);
-  if (!canKeep) return;
+}
+
+async function forgetPages() {
   const workers = await navigator.serviceWorker.getRegistrations();
   await Promise.all(workers.filter(({ scope }) => scope.endsWith("/console/")).map((worker) => worker.unregister()));
   const names = await caches.keys();
@@ -24,7 +28,13 @@ export class Keeper {
   constructor({ user, from, workerUrl }) {
     Object.assign(this, { user, workerUrl, key: STATE + workerUrl, isFromDevice: from === "device", isKept: null });
     for (const form of document.querySelectorAll('form[action$="/logout/"]')) form.addEventListener("submit", forget);
+    addEventListener("storage", ({ key, newValue }) => key === this.key && newValue === null && this.show(null));
     setInterval(() => this.isKept !== null && this.keepPage(), AGAIN_MS);
+  }
+
+  // Another tab, where somebody meant to sign in, has made this device forget: once the lab says who it is, again.
+  get isForgotten() {
+    return this.wasKept && this.isKept === null;
   }
 
   // Not where the browser offers no worker, or has refused ours.
@@ -53,6 +63,7 @@ export class Keeper {
   }
 
   show(isKept) {
+    this.wasKept ||= isKept !== null;
     this.isKept = isKept;
     document.getElementById("console").dataset.kept = isKept ?? "";
   }
@@ -64,7 +75,7 @@ export class Keeper {
 
   // The newest state known here, and for how long nothing has been heard of the lab, by the device's clock.
   recall(loaded) {
-    const kept = this.isFromDevice ? JSON.parse(localStorage.getItem(this.key) ?? "null") : null;
+    const kept = this.isFromDevice ? recall(localStorage, this.key) : null;
     const isMine = kept?.user === this.user && Date.parse(kept.state.now) >= Date.parse(loaded.now);
     if (!isMine) return { state: loaded, isStopped: false, ageMs: 0 };
     return { ...kept, ageMs: Math.max(0, Date.now() - kept.at) };

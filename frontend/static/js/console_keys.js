@@ -1,6 +1,6 @@
 // What each key does in each step of the console. A foot pedal is a key: which one, each device remembers.
 import { closeSheets, isSheetOpen, openSheet } from "./console_sheets.js";
-import { byId, remember } from "./console_page.js";
+import { byId, recall, remember } from "./console_page.js";
 
 const STORED = "console-pedals";
 const NAMES = { " ": "Space", Enter: "Enter", Escape: "Esc", Backspace: "⌫" };
@@ -18,7 +18,7 @@ const normal = (key) => (key.length === 1 ? key.toLowerCase() : key);
 
 export class Pedals {
   constructor() {
-    this.keys = JSON.parse(localStorage.getItem(STORED) ?? "{}"); // pressed key -> key that it stands for
+    this.keys = recall(localStorage, STORED) ?? {}; // pressed key -> key that it stands for
     this.element = byId("keys-dialog");
     byId("keys").addEventListener("click", () => this.open());
     byId("pedals").addEventListener("click", (event) => this.choose(event.target.dataset));

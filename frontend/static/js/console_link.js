@@ -1,4 +1,5 @@
-// What stands between this page and the lab: no connection, somebody signed out, or another person signed in.
+// What stands between this page and the lab: no connection, somebody signed out, or another person signed in. Then
+// `isOver`: the page is nobody's any more.
 import { byId, mark, time } from "./console_page.js";
 
 export class LabLink extends EventTarget {
@@ -22,18 +23,18 @@ export class LabLink extends EventTarget {
 
   check(state) {
     const other = state.user === this.user ? "" : `${state.user} has signed in on this device: reload the page to go on as ${state.user}.`;
-    this.change({ isUp: true, trouble: other });
+    this.change({ isUp: true, trouble: other, isOver: other !== "" });
     return other ? null : state;
   }
 
   refuse(status) {
     const signedOut = status === 401 || status === 403;
-    this.change({ isUp: true, trouble: signedOut ? (status === 401 ? "You are signed out." : "You are signed out, or may not do this any more.") : `The lab answers with an error (${status}).`, signedOut });
+    this.change({ isUp: true, trouble: signedOut ? (status === 401 ? "You are signed out." : "You are signed out, or may not do this any more.") : `The lab answers with an error (${status}).`, signedOut, isOver: signedOut });
   }
 
-  change({ isUp, trouble = "", signedOut = false }) {
+  change({ isUp, trouble = "", signedOut = false, isOver = false }) {
     const isChange = this.isUp !== isUp || this.trouble !== trouble;
-    Object.assign(this, { isUp, trouble, signedOut });
+    Object.assign(this, { isUp, trouble, signedOut, isOver });
     this.show();
     if (isChange) this.dispatchEvent(new CustomEvent("change"));
   }

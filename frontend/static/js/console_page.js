@@ -22,10 +22,20 @@ export function remember(area, key, text) {
   }
 }
 
+// What was remembered as JSON, null where nothing was or where it cannot be read.
+export function recall(area, key) {
+  try {
+    return JSON.parse(area.getItem(key));
+  } catch {
+    return null;
+  }
+}
+
 let device = null;
 
 export function deviceId() {
-  device ??= localStorage.getItem("device") ?? uuid();
+  if (device) return device;
+  device = localStorage.getItem("device") ?? uuid();
   remember(localStorage, "device", device);
   return device;
 }

@@ -68,6 +68,10 @@ class ResetOverlay {
     root.hidden = !this.isWanted;
     this.show();
     if (!this.isWanted || document.visibilityState !== "visible") return;
+    if (!this.lab.link.isUp) {
+      this.key = ""; // asked anew once the lab can be reached
+      return;
+    }
     const key = `${this.lab.state.next?.id} ${this.lab.session?.id ?? ""}`;
     if (key !== this.key) {
       this.key = key;
