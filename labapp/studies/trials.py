@@ -44,8 +44,10 @@ class Outcome:
     def __post_init__(self) -> None:
         if self.furthest_stage not in Stage.values:
             raise ValidationError({"furthest_stage": f"Choose one of {', '.join(Stage.values)}."})
-        if self.is_success and (self.failure_mode or self.furthest_stage != Stage.PLACED):
+        if self.is_success and self.failure_mode:
             raise ValidationError({"failure_mode": "A success reached “placed” and has no failure mode."})
+        if self.is_success and self.furthest_stage != Stage.PLACED:
+            raise ValidationError({"furthest_stage": "A success reached “placed”: choose that stage, or a failure."})
         if not self.is_success and self.failure_mode not in FailureMode.values:
             raise ValidationError({"failure_mode": f"A failure needs one of {', '.join(FailureMode.values)}."})
 

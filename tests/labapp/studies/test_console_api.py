@@ -111,7 +111,8 @@ def test_two_devices_cannot_overwrite_each_other(operator, lab):
 @pytest.mark.parametrize(
     ("body", "field"),
     [
-        ({"is_success": True, "furthest_stage": "lift"}, "failure_mode"),
+        ({"is_success": True, "furthest_stage": "lift"}, "furthest_stage"),
+        ({"is_success": True, "furthest_stage": "placed", "failure_mode": "dropped"}, "failure_mode"),
         ({"is_success": False, "furthest_stage": "lift"}, "failure_mode"),
         ({"is_success": False, "furthest_stage": "moon", "failure_mode": "dropped"}, "furthest_stage"),
         ({"furthest_stage": "lift"}, "is_success"),

@@ -211,7 +211,7 @@ def test_a_whole_study_runs_to_its_end(study, operator):
 @pytest.mark.parametrize(
     ("values", "field"),
     [
-        ({"is_success": True, "furthest_stage": "carry"}, "failure_mode"),
+        ({"is_success": True, "furthest_stage": "carry"}, "furthest_stage"),
         ({"is_success": True, "furthest_stage": "placed", "failure_mode": "dropped"}, "failure_mode"),
         ({"is_success": False, "furthest_stage": "carry"}, "failure_mode"),
         ({"is_success": False, "furthest_stage": "moon", "failure_mode": "dropped"}, "furthest_stage"),
