@@ -17,8 +17,9 @@ function button(action, label, shortcut, className = "button", props = {}) {
 
 const remark = (text, id = "") => (text ? make("div", { className: "notice warn", id }, make("span", { textContent: text })) : null);
 
-// Where the browser offers no worker, it is said while there is time to do something about it.
-const NO_RELOAD = "During a network cut, do not reload this page: it could not come back. That needs an HTTPS address.";
+// Where the browser offers no worker, or keeps nothing, it is said while there is time to do something about it.
+const WHY_NOT = isSecureContext ? "This browser keeps no copy of it." : "That needs an HTTPS address.";
+const NO_RELOAD = `During a network cut, do not reload this page: it could not come back. ${WHY_NOT}`;
 
 function checklistPanel(checklist, loss, canReload) {
   const boxes = Object.entries(checklist).map(([name, label]) =>
