@@ -24,8 +24,8 @@ class Pair:
 
     @property
     def label(self) -> str:
-        """The path for people: ``head focal_scale``."""
-        return self.name.removeprefix("cameras.").replace(".", " ")
+        """The path for people, its unit left to ``unit``: ``head focal_scale``, ``head blur_sigma``."""
+        return self.name.removeprefix("cameras.").removesuffix("_px").replace(".", " ")
 
     @property
     def unit(self) -> str:

@@ -20,6 +20,16 @@ TONES = {
     "running": "active", "queued": "", "draft": "", "locked": "active", "proposed": "active",
     "failed": "bad", "lost": "bad", "failure": "bad", "invalid": "warn", "cancelled": "warn", "lost connection": "bad",
 }  # fmt: skip
+UNITS = ("px", "mm", "deg", "ms")
+MEASURED = {  # residuals of a registration whose names say too little
+    "as described": "error as described",
+    "as fisheye": "error as a fisheye",
+    "as pinhole": "error as a pinhole",
+    "boards found": "images with the board",
+    "focal": "focal length",
+    "leave one out": "error on images left out",
+    "reprojection": "reprojection error",
+}
 GROUNDING_CLASS = {"grounded": "grounded", "partly grounded": "partly"}
 
 
@@ -114,6 +124,18 @@ def item(mapping: dict[str, Any], key: str) -> Any:
 def words(name: str) -> str:
     """A name as people write it: ``furthest_stage`` as ``furthest stage``, ``head.focal_px`` as ``head focal px``."""
     return str(name).removeprefix("observation.images.").replace("_", " ").replace(".", " ")
+
+
+@register.filter
+def measured(name: str) -> str:
+    """A residual for people: ``head.leave_one_out_px`` as ``head error on images left out [px]``."""
+    said = words(name)
+    unit = next((unit for unit in UNITS if said.endswith(f" {unit}")), "")
+    said = said.removesuffix(f" {unit}") if unit else said
+    for key, plain in MEASURED.items():
+        if said.endswith(f" {key}"):
+            said = said.removesuffix(key) + plain
+    return f"{said} [{unit}]" if unit else said
 
 
 @register.filter

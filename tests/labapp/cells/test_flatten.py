@@ -15,6 +15,8 @@ def test_a_camera_that_one_world_does_not_name_is_as_described():
     pairs = {pair.name: pair for pair in compare(NOMINAL, grounded_parameters())["visual"]}
     assert pairs["cameras.head.focal_scale"].a == 1.0
     assert pairs["cameras.head.focal_scale"].label == "head focal_scale"
+    blur = pairs["cameras.head.blur_sigma_px"]
+    assert (blur.label, blur.unit) == ("head blur_sigma", "px")
     assert round(pairs["cameras.head.focal_scale"].delta, 12) == 0.01
 
 

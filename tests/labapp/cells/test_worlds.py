@@ -103,7 +103,7 @@ def test_two_worlds_are_compared_with_their_marks(browser_of, researcher):
     page = browser_of(researcher).get("/worlds/compare/", {"a": a.pk, "b": b.pk}).content.decode()
     assert "belt offset" in page
     assert "+0.01, +0, +0" in page
-    assert "belt spread mm" in page
+    assert "belt spread [mm]" in page
 
 
 def test_a_world_page_names_what_rests_on_it(browser_of, researcher):

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from labapp.home.navigation import navigation
-from labapp.home.templatetags.lab import parameter, words
+from labapp.home.templatetags.lab import measured, parameter, words
 from labapp.studies.models import Study
 
 pytestmark = pytest.mark.django_db
@@ -30,4 +30,7 @@ def test_a_page_without_a_place_of_its_own_is_found_under_another(path, place, r
 
 def test_nobody_reads_underscores():
     assert words("head.focal_px") == "head focal px"
+    assert measured("head.leave_one_out_px") == "head error on images left out [px]"
+    assert measured("left_wrist.as_pinhole_px") == "left wrist error as a pinhole [px]"
+    assert measured("sightings") == "sightings"
     assert (parameter(True), parameter({}), parameter({"lift_off": [1, 2]})) == ("yes", "—", "lift off 1, 2")
