@@ -238,11 +238,7 @@ def _change(
     row = Trial.objects.select_for_update(of=("self",)).select_related(*SLOT_FACTS).get(pk=trial.pk)
     if _is_replay(row, version, kind, values):
         return row
-    if row.version != version or row.status not in allowed:
-        raise TrialConflict(
-            f"{row.slot or 'This trial'} was changed meanwhile: it is {row.get_status_display()} (version "
-            f"{row.version}, you saw {version}). Look at it again."
-        )
+    _check_open(row, version, kind, allowed)
     before, before_since = _outcome(row), _since(row)
     if row.status in UNFINISHED:
         row.ended_at = row.ended_at or now  # the agent may have said so since the caller read the trial
@@ -262,6 +258,18 @@ def _change(
         created_at=now,
     )
     return row
+
+
+def _check_open(row: Trial, version: int, kind: TrialRevision.Kind, allowed: tuple[str, ...]) -> None:
+    """Raises `TrialConflict` where somebody passed ``version``, or a trial of this status takes no such change."""
+    name, status = row.slot or "This trial", row.get_status_display()
+    if row.version != version:
+        raise TrialConflict(
+            f"{name} was changed meanwhile: it is {status} (version {row.version}, you saw {version}). "
+            "Look at it again."
+        )
+    if row.status not in allowed:
+        raise TrialConflict(f"{name} is {status}: it cannot be {kind} now.")
 
 
 def _since(row: Trial) -> datetime:

@@ -147,7 +147,7 @@ def trial_correct(request: HttpRequest, slug: str, trial_id: UUID) -> HttpRespon
         corrected = submitted(form, lambda values: correct(request, found, form, values["reason"]))
     except trials.TrialConflict as error:
         messages.error(request, str(error))
-        return redirect(found)
+        return trial_page(request, trial_or_404(slug, trial_id), form, status=409)
     if corrected is None:
         return trial_page(request, found, form, status=422)
     messages.success(request, "The outcome is corrected; the old one stays in the history.")

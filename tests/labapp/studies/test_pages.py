@@ -151,10 +151,9 @@ def test_a_correction_starts_from_no_outcome(lab):
 def test_a_correction_of_a_version_that_there_is_not_changes_nothing(lab, version):
     trial = lab.confirmed()
     form = {"is_success": "false", "furthest_stage": "lift", "failure_mode": "dropped", "reason": "seen on video"}
-    answer = lab.client("operator").post(
-        f"{trial.get_absolute_url()}correct/", form | {"version": version}, follow=True
-    )
-    assert answer.status_code == 200 and "was changed meanwhile" in answer.content.decode()
+    answer = lab.client("operator").post(f"{trial.get_absolute_url()}correct/", form | {"version": version})
+    shown = answer.content.decode()
+    assert answer.status_code == 409 and "was changed meanwhile" in shown and "seen on video" in shown
     trial.refresh_from_db()
     assert trial.is_success and trial.revisions.count() == 1
 
