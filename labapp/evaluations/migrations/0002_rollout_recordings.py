@@ -4,6 +4,7 @@ import django.db.models.deletion
 from django.db import migrations, models
 
 
+# Evaluations made before this recorded nothing: theirs is “none”.
 class Migration(migrations.Migration):
 
     dependencies = [
@@ -12,6 +13,11 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.AddField(
+            model_name='evaluation',
+            name='video',
+            field=models.CharField(choices=[('seen', 'The frames that the policy sees, four a second: nothing further is rendered'), ('smooth', 'Smooth, 12.5 frames a second: three times as much is rendered'), ('none', 'No video: joints alone')], default='none', max_length=10),
+        ),
+        migrations.AlterField(
             model_name='evaluation',
             name='video',
             field=models.CharField(choices=[('seen', 'The frames that the policy sees, four a second: nothing further is rendered'), ('smooth', 'Smooth, 12.5 frames a second: three times as much is rendered'), ('none', 'No video: joints alone')], default='seen', max_length=10),
