@@ -125,8 +125,9 @@ def _policies() -> tuple[int, str]:
 
 
 def _trials() -> tuple[int, str]:
-    confirmed = Trial.objects.filter(status=Trial.Status.CONFIRMED).count()
-    return confirmed, _plural(Study.objects.count(), "study", "studies")
+    """The lab's own; imported trials, which have no slot, were blinded elsewhere if at all."""
+    confirmed = Trial.objects.filter(status=Trial.Status.CONFIRMED, slot__isnull=False).count()
+    return confirmed, _plural(Study.objects.filter(is_imported=False).count(), "study", "studies")
 
 
 def _effects() -> tuple[int, str]:

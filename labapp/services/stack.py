@@ -79,6 +79,8 @@ class Stack:
             self.report("Logins, shown only this once (manage.py demo_logins --reset draws new ones):")
             for username, password in passwords.items():
                 self.report(f"    {username:12}{password}")
+        else:
+            self.report("Logins: as shown at the first start (manage.py demo_logins --reset draws new ones)")
 
     def _start_programs(self) -> None:
         port, remark = choose_port(self.options.port, self.options.host)
