@@ -9,7 +9,7 @@ from django.db.models import Case, F, IntegerField, Q, QuerySet, Value, When
 from django.http import QueryDict
 
 from labapp.evaluations.models import Evaluation, SimulatedRollout
-from labapp.studies.filters import WordsFilter
+from labapp.studies.filters import ListFilter, WordsFilter
 from labapp.studies.models import FailureMode, Stage
 
 OUTCOMES = [
@@ -38,7 +38,7 @@ SORTS: dict[str, Any] = {
 }
 
 
-class RolloutFilter(django_filters.FilterSet):
+class RolloutFilter(ListFilter):
     """What may be asked of the list. Words, never row numbers: a policy is an arm's code, or a name where no arm is."""
 
     policy = django_filters.ChoiceFilter(method="of_policy", label="Policy", empty_label="All policies")
@@ -52,7 +52,7 @@ class RolloutFilter(django_filters.FilterSet):
     stage = django_filters.ChoiceFilter(
         field_name="furthest_stage", choices=Stage.choices, label="Furthest stage", empty_label="Any stage"
     )
-    conditions = WordsFilter(field_name="condition__slug", lookup_expr="in", widget=forms.HiddenInput)
+    conditions = WordsFilter("condition__slug")
     sort = django_filters.ChoiceFilter(
         choices=[(sign + word, word) for word in SORTS for sign in ("", "-")],
         method="by_sort",

@@ -7,6 +7,7 @@ import django_filters
 from django import forms
 from django.db.models import Case, Exists, F, IntegerField, OuterRef, QuerySet, Value, When
 from django.db.models.functions import Coalesce, NullIf
+from django_filters.widgets import BaseCSVWidget
 
 from labapp.accounts.models import User
 from labapp.studies.browser.models import TrialFlag, TrialNote
@@ -33,11 +34,31 @@ SORTS: dict[str, Any] = {
 }
 
 
+class HiddenWords(BaseCSVWidget, forms.HiddenInput):
+    """Carries several words along in a form; the library's own turns into a text field from two words on."""
+
+    surrogate = forms.HiddenInput
+
+
 class WordsFilter(django_filters.BaseInFilter, django_filters.CharFilter):
-    """Several words with commas between."""
+    """Several words with commas between: a link of the results page sets them, no field of the form does."""
+
+    def __init__(self, field_name: str) -> None:
+        super().__init__(field_name=field_name, lookup_expr="in", widget=HiddenWords)
 
 
-class TrialFilter(django_filters.FilterSet):
+class ListFilter(django_filters.FilterSet):
+    """Filters of a list that a form shows in part."""
+
+    told_apart = ("arms", "conditions", "reached", "block")
+
+    def told(self) -> list[str]:
+        """What is asked for beyond the fields that show."""
+        asked = {name: self.data.get(name, "") for name in self.told_apart if name in self.filters}
+        return [f"{name}: {words.replace(',', ', ')}" for name, words in asked.items() if words]
+
+
+class TrialFilter(ListFilter):
     """What may be asked of a list, and its order. Words in the query, never row numbers; arms by their codes."""
 
     arm = django_filters.ChoiceFilter(field_name="arm__code", label="Code", empty_label="All codes")
@@ -45,8 +66,8 @@ class TrialFilter(django_filters.FilterSet):
         field_name="condition__slug", label="Condition", empty_label="All conditions"
     )
     object = django_filters.ChoiceFilter(field_name="slot__object__name", label="Object", empty_label="All objects")
-    arms = WordsFilter(field_name="arm__code", lookup_expr="in", widget=forms.HiddenInput)
-    conditions = WordsFilter(field_name="condition__slug", lookup_expr="in", widget=forms.HiddenInput)
+    arms = WordsFilter("arm__code")
+    conditions = WordsFilter("condition__slug")
     status = django_filters.ChoiceFilter(
         field_name="status_then", choices=Trial.Status.choices, label="Status", empty_label="Any status"
     )

@@ -50,6 +50,14 @@ def shown(client, lab, query: str) -> list[str]:
     return [str(trial.pk) for trial in page.context["page"].object_list]
 
 
+def test_what_no_field_shows_is_told_and_kept(lab, trials):
+    page = lab.client("pi").get(f"/studies/{lab.study.slug}/trials/?conditions=nominal,red-light&reached=contact")
+    shown = page.content.decode()
+    assert page.context["filter"].told() == ["conditions: nominal, red-light", "reached: contact"]
+    assert "conditions: nominal, red-light" in shown
+    assert '<input type="hidden" name="conditions" value="nominal,red-light"' in shown
+
+
 @pytest.mark.parametrize(
     ("sort", "order"),
     [
