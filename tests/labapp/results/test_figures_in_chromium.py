@@ -29,25 +29,32 @@ def study(pi) -> Study:
 def page(page_of, pi, live_server, study: Study):
     page = page_of(pi)
     page.goto(f"{live_server.url}/results/{study.slug}/")
-    for name in DRAWN:
-        page.wait_for_selector(f"#{name} .plotly .main-svg")
+    wait_for_figures(page)
     return page
 
 
-@pytest.mark.parametrize(
-    ("mark", "query"),
-    [
-        ("#success-bars .bars .point path >> nth=0", "arm=K70&conditions=nominal,red-light&status=confirmed"),
-        ("#failure-modes .bars .point path >> nth=0", "outcome=dropped"),
-        ("#stage-funnel .points path >> nth=2", "reached=lift"),
-        ("#interaction-plot .points path >> nth=0", "arm=K49"),
-        ("#effects-forest .points path >> nth=0", "arms="),
-    ],
-)
-def test_a_mark_opens_the_trials_behind_it(page, mark: str, query: str) -> None:
-    click_in_the_middle(page, mark)
-    page.wait_for_url("**/trials/?*")
-    assert query in page.url.replace("%2C", ",")
+def wait_for_figures(page) -> None:
+    for name in DRAWN:
+        page.wait_for_selector(f"#{name} .plotly .main-svg")
+
+
+MARKS = {
+    "#success-bars .bars .point path >> nth=0": "arm=K70&conditions=nominal,red-light&status=confirmed",
+    "#failure-modes .bars .point path >> nth=0": "outcome=dropped",
+    "#stage-funnel .points path >> nth=2": "reached=lift",
+    "#interaction-plot .points path >> nth=0": "arm=K49",
+    "#effects-forest .points path >> nth=0": "arms=",
+}
+
+
+def test_every_mark_opens_the_trials_behind_it(page) -> None:
+    results = page.url
+    for mark, query in MARKS.items():
+        click_in_the_middle(page, mark)
+        page.wait_for_url("**/trials/?*")
+        assert query in page.url.replace("%2C", ",")
+        page.goto(results)
+        wait_for_figures(page)
     assert page.troubles == []
 
 
