@@ -13,6 +13,9 @@ CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 PATIENCE_MS = 30_000  # what a page is to show comes at once, but for a busy machine
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
 
+# Chromium only adds to a machine: without it these tests cannot open a page, all others run, and `make setup` says so.
+needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
+
 for api in (async_api, sync_api):
     api.expect.set_options(timeout=PATIENCE_MS)
 

@@ -13,12 +13,12 @@ from labapp.cells.agents import agent_connected
 from labapp.cells.models import Agent
 from labapp.studies import services
 from labapp.studies.models import Trial
-from tests.chromium import CHROMIUM
+from tests.chromium import needs_chromium
 from tests.integration.console_stage import Cast, Operator, sign_in, tablet, toy_agent
 from tests.integration.web_server import ROOT
 from tests.robots.agent.conftest import ToyRig
 
-pytestmark = [pytest.mark.browser, pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")]
+pytestmark = [pytest.mark.browser, needs_chromium]
 
 JUMP = "(() => { const real = Date.now.bind(Date); Date.now = () => real() + 3600e3; })()"
 TOPMOST = "(() => { const box = document.getElementById('stop').getBoundingClientRect();" + (

@@ -10,13 +10,13 @@ from playwright.async_api import Page, expect
 
 from labapp.studies.models import Trial, TrialRevision
 from labapp.studies.trials import Outcome, trial_confirm, trial_start
-from tests.chromium import CHROMIUM
+from tests.chromium import needs_chromium
 from tests.integration.console_stage import Cast, by_keys, tab_to, tablet
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.browser,
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine"),
+    needs_chromium,
 ]
 
 

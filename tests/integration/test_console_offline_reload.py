@@ -10,11 +10,11 @@ from playwright.async_api import Error, Page, expect
 
 from labapp.studies.models import Trial, TrialRevision
 from labapp.studies.trials import trial_start
-from tests.chromium import CHROMIUM
+from tests.chromium import needs_chromium
 from tests.integration.console_stage import Cast, Operator, sign_in, tablet, toy_agent
 from tests.integration.web_server import ROOT
 
-pytestmark = [pytest.mark.browser, pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")]
+pytestmark = [pytest.mark.browser, needs_chromium]
 
 NO_NETWORK = "ERR_INTERNET_DISCONNECTED"
 NO_COPY = "async () => (await caches.keys()).length === 0"

@@ -9,13 +9,13 @@ from playwright.async_api import Page, expect
 
 from labapp.studies.models import TrialRevision
 from labapp.studies.trials import trial_start
-from tests.chromium import CHROMIUM
+from tests.chromium import needs_chromium
 from tests.integration.console_stage import Cast, Operator, sign_in, tablet
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.browser,
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine"),
+    needs_chromium,
 ]
 
 FULL = """for (const [where, name] of [[IDBObjectStore, "add"], [Storage, "setItem"]])

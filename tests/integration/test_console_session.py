@@ -8,11 +8,11 @@ from channels.db import database_sync_to_async as in_thread
 from playwright.async_api import Page, expect
 
 from labapp.studies.models import Study, Trial, TrialRevision
-from tests.chromium import CHROMIUM
+from tests.chromium import needs_chromium
 from tests.integration.console_stage import Operator, by_keys, tablet, toy_agent
 from tests.integration.web_server import ROOT
 
-pytestmark = [pytest.mark.browser, pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")]
+pytestmark = [pytest.mark.browser, needs_chromium]
 
 
 class Session(Operator):

@@ -1,14 +1,14 @@
 """The console's service worker, run by Node in a browser of plain objects: what it keeps, shows and forgets."""
 
 import json
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-NODE = shutil.which("node")
+from tests.node import NODE, needs_node
+
 WORLD = Path(__file__).with_name("worker_world.js")
 WORKER = Path(__file__).resolve().parents[3] / "frontend" / "static" / "js" / "console_worker.js"
 SCRIPT = """
@@ -20,7 +20,7 @@ console.log(JSON.stringify(await run()));
 process.exit();
 """
 
-pytestmark = pytest.mark.skipif(NODE is None, reason="no Node on this machine")
+pytestmark = needs_node
 
 
 def run(body: str) -> Any:

@@ -19,13 +19,13 @@ from labapp.live.frames import frame_hub
 from labapp.studies.browser.models import RigPicture, TrialNote
 from labapp.studies.models import Trial
 from labapp.studies.sessions import CHECKLIST
-from tests.chromium import CHROMIUM
+from tests.chromium import needs_chromium
 from tests.labapp.studies.browser.conftest import happened, recorded, scene
 from tests.labapp.studies.browser.in_chromium import shoot, signed_in
 from tests.labapp.studies.browser.test_reference import until_paired
 from tests.labapp.studies.conftest import Lab, make_lab
 
-pytestmark = [pytest.mark.browser, pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")]
+pytestmark = [pytest.mark.browser, needs_chromium]
 
 
 @pytest.fixture

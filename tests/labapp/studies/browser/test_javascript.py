@@ -1,15 +1,15 @@
 """The pure modules of the trial browser and the reset overlay, run by Node."""
 
 import json
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.node import NODE, needs_node
+
 SCRIPTS = Path(__file__).resolve().parents[4] / "frontend" / "static" / "js"
-NODE = shutil.which("node")
 SCENE = """
 import { %(names)s } from "%(module)s";
 // A rig of stripes and noise-free blobs, an object as a bright square at (x, y).
@@ -30,7 +30,7 @@ console.log(JSON.stringify(%(expression)s));
 """
 PLAIN = 'import { %(names)s } from "%(module)s"; console.log(JSON.stringify(%(expression)s));'
 
-pytestmark = pytest.mark.skipif(NODE is None, reason="no Node on this machine")
+pytestmark = needs_node
 
 
 def run(module: str, names: str, expression: str, script: str = PLAIN) -> Any:

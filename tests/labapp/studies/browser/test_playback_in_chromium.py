@@ -12,7 +12,7 @@ from playwright.async_api import Page, expect
 from labapp.studies.browser.attribution import from_json
 from labapp.studies.browser.attributions import attribution_attach
 from labapp.studies.models import Trial
-from tests.chromium import CHROMIUM
+from tests.chromium import needs_chromium
 from tests.labapp.studies.browser.conftest import happened, recorded
 from tests.labapp.studies.browser.in_chromium import browser, shoot, sign_in, signed_in
 from tests.labapp.studies.conftest import Lab, make_lab
@@ -26,7 +26,7 @@ FRAMES = """() => Promise.all([...document.querySelectorAll("video")].map((video
     video.currentTime = at + 1e-4;
 })))"""
 
-pytestmark = [pytest.mark.browser, pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")]
+pytestmark = [pytest.mark.browser, needs_chromium]
 
 
 @pytest.fixture
